@@ -46,7 +46,7 @@ def call(port: int, number: int, human: list[str] = TEXTS, model: list[str] = TE
     beat = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     beat.request("GET", f"/gradio_api/heartbeat/client{number}")
     index = next(item["id"] for item in _json(port, "GET", "/config")["dependencies"] if item["api_name"] == "score")
-    values = [human, model, None, 25, 5, 0.95, "error", by, False]
+    values = [human, model, None, 25, 5, 0.95, "error", "human", by, False]
     body = {"data": values, "fn_index": index, "session_hash": f"client{number}"}
     _json(port, "POST", "/gradio_api/queue/join", body)
     stream = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

@@ -27,7 +27,7 @@ from mauve_metric.runtime.plain_text import counted, digits, excerpt, printable,
 from mauve_metric.scoring.verdict import is_same
 
 _SMALL = 0.1  # of a score: two decimals of an interval are too few
-ALL, TOGETHER = "all", "together"  # closeness over all featurizers; one classifier of the features of all
+ALL, TOGETHER = "all", "joined"  # closeness over all featurizers; one classifier of the features of all
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 FEATURIZER_COLUMNS = (
     FEATURIZER_COLUMN,
@@ -310,7 +310,9 @@ def scale_sentence(comparison: Comparison) -> str:
     first = comparison.models[comparison.ranking[0]]
     said = [f"brackets: {100 * comparison.confidence_level:g} % intervals"]
     if len(comparison.by_featurizer) > 1:
-        said.append("*: closeness is this one")
+        if first.together is not None:
+            said.append(f"{TOGETHER}: one classifier of the features of all featurizers")
+        said.append("*: the lowest, which closeness is")
     else:
         said.append("by groups: on buckets common to all models")
         said.append(

@@ -107,6 +107,16 @@ def test_only_the_published_number_is_called_so(change: dict[str, Any]) -> None:
     assert f"MAUVE {said} (Pillutla" in single.to_latex() and f"MAUVE {said} (Pillutla" in scored.to_latex()
 
 
+def test_a_sentence_without_a_verdict_says_what_to_make_of_the_numbers(results: dict[str, MauveResult]) -> None:
+    for name, result in results.items():
+        said = headline(result)
+        assert (
+            said.startswith("NO VERDICT YET: ")
+            == said.endswith(" Do not judge by these numbers.")
+            == (name in NO_VERDICT)
+        )
+
+
 def test_an_undecided_one_says_how_many_texts_decide(results: dict[str, MauveResult]) -> None:
     numbers = [int(text.replace(",", "")) for text in re.findall(r"\d[\d,]*", headline(results["undecided"]))]
     assert numbers[0] == 120 < numbers[1]

@@ -105,7 +105,7 @@ def objects(result: MauveResult | Comparison) -> dict[tuple[str, ...], list[floa
         joint = [result.closeness or 0, *(result.closeness_ci or ())]
         found = {(name,): numbers_of(one) for name, one in result.by_featurizer.items()}
         if (score := result.together) is not None:
-            found["together",] = [score.mauve_classifier, *score.mauve_classifier_ci, score.auc, round(score.auc, 2)]
+            found["joined",] = [score.mauve_classifier, *score.mauve_classifier_ci, score.auc, round(score.auc, 2)]
         return found | {("all",): joint}
     found = {}
     for name, one in result.models.items():
@@ -117,7 +117,7 @@ def objects(result: MauveResult | Comparison) -> dict[tuple[str, ...], list[floa
             found[label, name] = numbers_of(single, of_featurizer.own[name].mauve)
         score = one.together
         assert score is not None
-        found["together", name] = [score.mauve_classifier, *score.mauve_classifier_ci, score.auc]
+        found["joined", name] = [score.mauve_classifier, *score.mauve_classifier_ci, score.auc]
         plain = [one.closeness_without_layout, *(one.closeness_without_layout_ci or ())]
         found["all", name] = [
             value for value in (one.closeness, *(one.closeness_ci or ()), *plain) if value is not None
@@ -168,7 +168,7 @@ def test_numbers_of_a_score(
     assert verdict_words(result) in result.to_csv() and f"{result.closeness}" in result.to_csv()
     if number == 2:
         rows = list(csv.DictReader(io.StringIO(result.to_csv("featurizers"))))
-        assert [row["featurizer"] for row in rows] == ["f_x", "f_y", "together"]
+        assert [row["featurizer"] for row in rows] == ["f_x", "f_y", "joined"]
         (deciding,) = [row for row in rows if row["decides"]]
         assert float(deciding["closeness"]) == result.closeness
         check_csv(result.to_csv("featurizers"), allowed)

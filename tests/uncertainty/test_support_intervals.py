@@ -9,7 +9,13 @@ from numpy.typing import NDArray
 from mauve_metric.measures.knn_precision_recall import ROUNDING, support_scores
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty.mean_intervals import wilson_interval
-from mauve_metric.uncertainty.support_intervals import SPLITS, SupportIntervals, _Balls, support_errors, support_intervals
+from mauve_metric.uncertainty.support_intervals import (
+    SPLITS,
+    SupportIntervals,
+    _Balls,
+    support_errors,
+    support_intervals,
+)
 
 Floats = NDArray[np.float32]
 REDRAWS, N = 40, 60

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -21,7 +23,8 @@ class Limits:
     drawn in the map of texts. waiting: runs in the queue. sessions: visitors whose texts and features are kept at a
     time. waiting_each: of `waiting`, runs of one client, the one at work included. seconds: that a run may take.
     tokens: that a model may read in one run. folder_megabytes: of all uploads and files to take away.
-    judged_megabytes: of the texts that people judge at a time.
+    judged_megabytes: of the texts that people judge at a time. client_megabytes: of the uploads of one client, and of
+    the texts that it judges.
     """
 
     texts: int = 5000
@@ -38,6 +41,7 @@ class Limits:
     seconds: int = 300
     tokens: int = 2_000_000
     folder_megabytes: int = 2000
+    client_megabytes: int = 400
     judged_megabytes: int = 500
 
     @property
@@ -68,6 +72,18 @@ def read_limits(environment: Mapping[str, str]) -> Limits:
             raise ValueError(f"{variable} must be a positive integer, got {shown(text)}")
         values[limit.name] = int(text)
     return Limits(**values)
+
+
+def client_of(host: str) -> str:
+    """The client at an address: the address itself, and of IPv6 its network, of which one client has every address.
+
+    >>> client_of("192.0.2.1"), client_of("2001:db8::1"), client_of("")
+    ('192.0.2.1', '2001:db8::/64', '')
+    """
+    with contextlib.suppress(ValueError):
+        if ipaddress.ip_address(host).version == 6:
+            return str(ipaddress.ip_network((host, 64), strict=False))
+    return host
 
 
 def read_models(environment: Mapping[str, str]) -> list[str]:

@@ -18,7 +18,7 @@ from gradio.data_classes import APIInfo, BlocksConfigDict
 from gradio.events import Dependency, api
 from starlette.middleware import Middleware
 
-from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
+from mauve_metric.hosts.space.limits import Limits, client_of, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints, Schema, add_descriptions
 from mauve_metric.hosts.space.server.guards import BodyLimit, ErrorAnswers, keep_texts_out
 from mauve_metric.hosts.space.session.examples import SECOND, example_files
@@ -140,7 +140,8 @@ class Wiring:
     ) -> Any:
         """The answer of a handler for the values of inputs, by component; its errors are shown in the controls."""
         with show_errors(in_controls):
-            session, left = self.handlers.sessions.get(request.session_hash), iter(values)
+            client = client_of(request.client.host) if request.client else ""
+            session, left = self.handlers.sessions.get(request.session_hash, client), iter(values)
             arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
             return self._by_part(function(*arguments, session, *progress))
 

@@ -139,7 +139,7 @@ LEADS: dict[VerdictWord, str] = {
     "different": "DIFFERENT from {reference}",
     "like human": "LIKE {reference}",
     "undecided": "UNDECIDED: {n} texts a set are too few",
-    "no verdict": "NO VERDICT",
+    "no verdict": "NO VERDICT YET",
 }
 NO_VERDICT = {  # reason → what is wrong, and what to do
     "too_few": "only {texts} a set. Give 20 at least, better 500.",
@@ -157,6 +157,7 @@ NO_VERDICT = {  # reason → what is wrong, and what to do
     "short_texts": "the human texts are a few words long. Use accuracy for short answers.",
     "no_interval": "there are too few texts or prompts for an error bar. Give more of them.",
 }
+NOT_BY_NUMBERS = "Do not judge by these numbers."  # where there is no verdict
 
 
 class Facts(NamedTuple):
@@ -267,7 +268,7 @@ def verdict_sentence(
         enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
         return f"{lead}{enough}."
     cause = with_reference(NO_VERDICT[reason or "no_interval"], reference_name)
-    return f"{lead}: {cause.format(texts=counted(n, 'text'))}"
+    return f"{lead}: {cause.format(texts=counted(n, 'text'))} {NOT_BY_NUMBERS}"
 
 
 def rounded_down(score: float) -> str:

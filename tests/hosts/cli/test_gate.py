@@ -238,7 +238,7 @@ def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFi
     human, few, good = files(tmp_path, human=HUMAN, few=GOOD[:15], good=GOOD)
     flags = flags_of(OPTIONS | {"num_buckets": 4})
     assert main(["score", human, few, *flags, "--fail-under", "0"]) == 4
-    assert "failed: NO VERDICT: only 15 texts a set." in capsys.readouterr().err
+    assert "failed: NO VERDICT YET: only 15 texts a set." in capsys.readouterr().err
     assert main(["score", human, few, *flags]) == 0
     capsys.readouterr()
     before_of = {}
@@ -247,7 +247,7 @@ def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFi
         before_of[name] = tmp_path / f"{name}.json"
         before_of[name].write_text(capsys.readouterr().out)
     for before, now, said in (
-        ("good", few, "failed: m: NO VERDICT: only 15 texts"),
+        ("good", few, "failed: m: NO VERDICT YET: only 15 texts"),
         ("few", good, "earlier result of m: no"),
     ):
         gate = ["--baseline", str(before_of[before]), *flags]
@@ -278,7 +278,7 @@ def test_every_reason_fails_every_gate(
     monkeypatch.setattr("mauve_metric.scoring.compare.compare", comparison)
     assert main(["score", human, good, *flags, "--fail-under", "0"]) == 4
     out, err = capsys.readouterr()
-    said = f"NO VERDICT: {NO_VERDICT[reason].format(texts='60 texts')}"
+    said = f"NO VERDICT YET: {NO_VERDICT[reason].format(texts='60 texts')}"
     assert said in out and f"failed: {said}" in err
     assert main(["compare", human, f"m={good}", *flags, "--baseline", before, "--fail-if-worse"]) == 4
     out, err = capsys.readouterr()

@@ -101,6 +101,9 @@ def test_several_models_are_compared_and_a_click_shows_their_texts(page: Any, tm
     assert (
         name.bounding_box()["x"] <= left and wide.bounding_box()["x"] <= name.bounding_box()["x"]
     )  # it stays in sight
+    notes = page.locator("#score .mm-note").all()
+    ends = [box["x"] + box["width"] for note in notes if (box := note.bounding_box()) is not None]
+    assert ends and max(ends) <= 390  # no sentence is as wide as a table that scrolls
 
 
 def test_sets_are_pasted_one_by_one_and_removed(page: Any) -> None:

@@ -16,13 +16,13 @@ from mauve_metric.apps.describing.describe import need_features
 from mauve_metric.apps.describing.description import Description
 from mauve_metric.features.feature_set import FeatureSet, InputSide
 from mauve_metric.features.sides import Inputs
-from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together
+from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together, client_of
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.queue import Turns
 from mauve_metric.hosts.space.session.run import Run, show_errors
-from mauve_metric.hosts.space.session.scoring import Encoders, job_of, read, score
+from mauve_metric.hosts.space.session.scoring import Encoders, PageJob, job_of, read, score
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.options import MauveConfig, OptionsOfOneProcess, config_fields
+from mauve_metric.options import MauveConfig, OptionsOfOneProcess, page_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
@@ -39,7 +39,7 @@ _REQUIRED = inspect.Parameter.empty
 _BUCKETS = "num_buckets"  # None here, for programs that have no value of several types
 
 # with the type, the meaning and the default that the library gives them
-_OPTIONS = ("seed", "mauve_scaling_factor", "confidence_level", "empty_texts")
+_OPTIONS = ("seed", "mauve_scaling_factor", "confidence_level", "empty_texts", "reference_name")
 
 
 class Parameter(NamedTuple):
@@ -55,12 +55,12 @@ class Job:
     """A checked call: the texts and settings to score.
 
     sets: texts by what errors call them, the human ones first. names: of the models, to their titles in `sets`.
-    measures: the requested ones, for `/describe`.
+    reader: reads the texts, by the settings. measures: the requested ones, for `/describe`.
     """
 
     sets: Mapping[str, list[str]]
     names: Mapping[str, str]
-    config: MauveConfig
+    reader: PageJob
     aligned: bool = False
     measures: tuple[str, ...] = ()
 
@@ -87,22 +87,24 @@ class Endpoints:
         aligned = {"aligned": Parameter(bool, rows, False)}
         if name == SCORE:
             predictions = Parameter(list[str], f"The model's texts, at most {self.limits.texts}.")
-            return human | {"predictions": predictions} | self._options() | aligned
+            return human | {"predictions": predictions} | self._options(name) | aligned
         least = "two" if name == COMPARE else "one"
         models = f"Each model's texts by its name, {least} to {self.limits.model_sets} models."
         sets = human | {"models": Parameter(dict[str, list[str]], models)}
         if name == DESCRIBE:
             groups = f"Groups of measures ({', '.join(('score', *GROUPS))}) or names of theirs; left out: all of them."
             sets["measures"] = Parameter(list[str] | None, groups, None)
-        return sets | aligned | self._options()
+        return sets | aligned | self._options(name)
 
-    def _options(self) -> dict[str, Parameter]:
+    def _options(self, endpoint: str) -> dict[str, Parameter]:
         buckets = f"Number of k-means buckets, at most {self.limits.buckets}; left out: a tenth of the smallest set."
         options = {_BUCKETS: Parameter(int | None, buckets, None)}
         types_of = get_type_hints(OptionsOfOneProcess)
         for name in _OPTIONS:
-            text = str(config_fields()[name].metadata["help"])
-            options[name] = Parameter(types_of[name], f"{text[0].upper()}{text[1:]}.", config_fields()[name].default)
+            option = page_fields()[name]
+            if endpoint not in option.metadata["ignored_by"]:
+                text = str(option.metadata["help"])
+                options[name] = Parameter(types_of[name], f"{text[0].upper()}{text[1:]}.", option.default)
         featurizers = f"Featurizer, one of {', '.join(self.models)}."
         return options | {"featurize_model_name": Parameter(str, featurizers, self.models[0])}
 
@@ -126,14 +128,14 @@ class Endpoints:
         sets = {"references": values["references"]} | {names[model]: texts for model, texts in models.items()}
         checked = {title: check_texts(title, texts, self.limits) for title, texts in sets.items()}
         check_together(checked.values(), self.limits)
-        options = {option: values[option] for option in self._options()}
+        options = {option: values[option] for option in self._options(name)}
         if options[_BUCKETS] is None:
             options[_BUCKETS] = MauveConfig.num_buckets
         check_options(options, self.models, self.limits)
         config = self.encoders.config(options)
         for title, texts in checked.items():
             text_source(title, texts, empty_texts=config.empty_texts)
-        return Job(checked, names, config, aligned, measures)
+        return Job(checked, names, job_of(config, self.encoders, options=options), aligned, measures)
 
     # --- what they do ---------------------------------------------------------------------------------------------
 
@@ -155,7 +157,7 @@ class Endpoints:
                 arguments = signature.bind(*values, **named).arguments
                 client, run = arguments.pop("request").client, Run.within(self.limits)
                 job = self.job(name, arguments)
-                with self.turns.turn(f"address {client.host if client else ''}", run):
+                with self.turns.turn(f"address {client_of(client.host) if client else ''}", run):
                     return self._answer(name, job, run)
 
         lines = [f"    {key}: {spec.meaning}" for key, spec in inputs.items() if spec.meaning]
@@ -166,7 +168,7 @@ class Endpoints:
         return call
 
     def _answer(self, name: str, job: Job, run: Run) -> dict[str, object]:
-        reader = job_of(job.config, self.encoders)
+        reader = job.reader
         if name != DESCRIBE:
             scored = score(read(job.sets, [*job.names], reader, run, aligned=job.aligned), run)
             return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
@@ -177,7 +179,7 @@ class Endpoints:
         sides: Sequence[FeatureSet | None] = [None] * len(job.sets)
         if need_features(job.measures):
             sides = read(job.sets, [*job.names], reader, run, aligned=job.aligned).declared
-        return measure_texts(texts, sides, list(job.names), job.measures, job.config, run, groups=groups).to_dict()
+        return measure_texts(texts, sides, list(job.names), job.measures, reader.config, run, groups=groups).to_dict()
 
 
 def attributes(kind: type) -> dict[str, str]:

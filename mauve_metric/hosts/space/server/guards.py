@@ -6,23 +6,29 @@ The log has types and places of errors, a line each, never their messages, which
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import json
 import logging
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gradio.route_utils import API_PREFIX
 from gradio.utils import get_upload_folder
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.sessions import bytes_in
+from mauve_metric.hosts.space.limits import Limits, client_of
+from mauve_metric.hosts.space.session.sessions import UNFINISHED, bytes_in
 
 logger = logging.getLogger(__name__)
 
 _MOST_THROWN_AWAY = 4  # times the largest body
+_LEAST = 2**16  # bytes that any file counts for: what looks for room looks at every file
+_SWEPT = 2 * UNFINISHED  # seconds after which nothing is left of an interrupted upload
 
 
 class ErrorAnswers:
@@ -84,7 +90,8 @@ class BodyLimit:
 
     A call of an endpoint may hold all sets of a `/compare`, with what JSON adds to a text; a request to gradio's upload
     route as many files as there are sets, each of which gradio holds to its own limit; any other what one paste box
-    may hold. Uploads that the folder of uploads has no room for are answered with 507.
+    may hold. Uploads that the folder of uploads has no room for, or that exceed the share of one client, are answered
+    with 507; an upload is known by the address that it comes from, as gradio (6.31) names no session with it.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
@@ -93,7 +100,10 @@ class BodyLimit:
         self.most_pasted = min(2 * limits.bytes, self.most_called)
         self.most_uploaded = (limits.model_sets + 1) * limits.bytes + 2**20  # and the marks between the files
         self.most_in_folder = limits.folder_megabytes * 2**20
-        self._arriving = 0  # bytes that uploads in progress may still have
+        self.most_of_client = limits.client_megabytes * 2**20
+        self._arriving: Counter[str] = Counter()  # bytes that uploads in progress may still have, by the client
+        self._unfinished: Counter[str] = Counter()  # and those of uploads that may have left something to be swept
+        self._clients: dict[Path, str] = {}  # by the whole uploads
 
     def most_of(self, path: str) -> int:
         """The most bytes that a request to a path may have."""
@@ -117,17 +127,51 @@ class BodyLimit:
                 await _refuse(scope, receive, send, most, *too_large)
             return
         size = int(declared) if b"content-length" in headers else most
-        if bytes_in(Path(get_upload_folder())) + self._arriving + size > self.most_in_folder:
-            full = "the uploads of all visitors fill this server's folder at the moment: try again in some minutes"
+        client = client_of((scope.get("client") or ("",))[0])
+        full = self._full(client, size)
+        if full:
             await _refuse(scope, receive, send, most, 507, full)
-            return
-        self._arriving += size
-        try:
-            is_whole = await self._counted(scope, receive, send, most)
-        finally:
-            self._arriving -= size
-        if not is_whole:
+        elif not await self._uploaded(scope, receive, send, most, size, client):
             await _refuse(scope, receive, send, most, *too_large)
+
+    def _full(self, client: str, size: int) -> str:
+        """The sentence that refuses an upload; empty if there is room."""
+        taken = self._arriving + self._unfinished
+        for path, other in [*self._clients.items()]:
+            try:
+                taken[other] += max(path.stat().st_size, _LEAST)
+            except OSError:  # it was deleted
+                del self._clients[path]
+        if taken[client] + size > self.most_of_client:
+            return (
+                f"the uploads of your address fill the {self.most_of_client >> 20} MB that it may have on this server: "
+                "remove sets that you do not need from the page, or try again in an hour, when unused files are deleted"
+            )
+        if bytes_in(Path(get_upload_folder())) + self._arriving.total() + size > self.most_in_folder:
+            return "the uploads of all visitors fill this server's folder at the moment: try again in some minutes"
+        return ""
+
+    async def _uploaded(self, scope: Scope, receive: Receive, send: Send, most: int, size: int, client: str) -> bool:
+        """Pass an upload on, and keep whose its files are; return as `_counted`."""
+        answer = bytearray()
+
+        async def send_and_read(message: Message) -> None:
+            answer.extend(message.get("body", b""))
+            await send(message)
+
+        self._arriving[client] += size
+        try:
+            return await self._counted(scope, receive, send_and_read, most)
+        finally:
+            self._arriving[client] -= size
+            files: object = None
+            with contextlib.suppress(ValueError):
+                files = json.loads(answer)
+            if isinstance(files, list):
+                self._clients |= {path: client for path in map(Path, files) if path not in self._clients}
+            else:  # it was interrupted or refused
+                self._unfinished[client] += size
+                asyncio.get_running_loop().call_later(_SWEPT, self._unfinished.subtract, {client: size})
 
     async def _counted(self, scope: Scope, receive: Receive, send: Send, most: int) -> bool:
         """Pass a request on; return whether its body, of no declared length, was short enough, and it is answered."""
@@ -164,7 +208,10 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, most: int, status:
         thrown += len(message.get("body", b""))
         if message["type"] == "http.disconnect" or not message.get("more_body", False):
             break
-    await JSONResponse({"detail": detail.format(most // 2**20)}, status)(scope, receive, send)
+    said = detail.format(most // 2**20)
+    is_upload = scope["path"] == _UPLOAD  # whose answer the page shows as it is, as gradio's own are
+    answer = PlainTextResponse(said, status) if is_upload else JSONResponse({"detail": said}, status)
+    await answer(scope, receive, send)
 
 
 _OF_SERVER = ("gradio", "uvicorn", "asyncio", "httpx", "httpcore", "starlette", "fastapi", "mcp", "python_multipart")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mauve_metric.options import HUMAN
+from mauve_metric.report.score_rows import TOGETHER
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.plain_text import digits, in_brackets, printable
 
@@ -72,6 +73,6 @@ def marks_of(result: MauveResult) -> list[Mark]:
         ("closeness", result.closeness, result.closeness_ci),
         ("by groups", result.mauve_debiased, result.mauve_debiased_ci),
         ("by classifier", result.mauve_classifier, result.mauve_classifier_ci),
-        ("together", *together),
+        (TOGETHER, *together),
     )
     return [Mark(name, value, ends) for name, value, ends in scores if value is not None]

@@ -28,7 +28,7 @@ from mauve_metric.hosts.space.session.sessions import Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload, shared_prompts_of
 from mauve_metric.inputs.files import examples_folder
 from mauve_metric.inputs.fingerprints import TextHashes
-from mauve_metric.options import MauveConfig, RunOptions, page_fields
+from mauve_metric.options import MauveConfig, page_fields
 
 logger = logging.getLogger(__name__)
 
@@ -156,8 +156,7 @@ def planned(
     for featurizer in (str(options["featurize_model_name"]), *other_featurizers(options)):
         config = encoders.config({**options, "featurize_model_name": featurizer})
         past = shown.scored.with_features_of(config) if shown is not None and isinstance(shown.scored, Scored) else None
-        job = job_of(config, encoders, None if past is None else past.kept)
-        job.run = replace(job.run, reference_name=str(options.get("reference_name", RunOptions.reference_name)))
+        job = job_of(config, encoders, None if past is None else past.kept, options)
         if job.unread([side.texts for side in sets]):
             job.kept |= stored_features(sets, config)
         yield featurizer, job, past

@@ -114,6 +114,7 @@ class Judging:
 
     files: the names of the files. seen: sentences of the round that are shown. looks: seconds on each but the last.
     since: when the last thing was shown. boundaries, preferences: the rows of the tables, those of other files too.
+    client: see `client_of`.
     """
 
     rater: str
@@ -125,6 +126,7 @@ class Judging:
     since: float = field(default_factory=time.monotonic)
     boundaries: list[Row] = field(default_factory=list)
     preferences: list[Row] = field(default_factory=list)
+    client: str = ""
 
     @property
     def place(self) -> list[int]:
@@ -232,11 +234,12 @@ class Judgings:
     """The judges at work, by a random key that their browser keeps; none takes the place of another.
 
     Args:
-        most: characters of all texts together. lifetime: seconds without use.
+        most, most_of_client: characters of all texts together, and of those of one client. lifetime: seconds without
+            use.
     """
 
-    def __init__(self, most: int, lifetime: float = HOUR) -> None:
-        self._most, self._lifetime = most, lifetime
+    def __init__(self, most: int, most_of_client: int, lifetime: float = HOUR) -> None:
+        self._most, self._most_of_client, self._lifetime = most, most_of_client, lifetime
         self._all: dict[str, tuple[Judging, threading.Timer]] = {}
         self._lock = threading.Lock()
 
@@ -255,12 +258,14 @@ class Judgings:
             ValueError: there is no room.
         """
         with self._lock:
-            held = sum(other.size for key, (other, _) in self._all.items() if key != instead)
-            if held + judging.size > self._most:
-                raise ValueError(
-                    f"the texts of {counted(len(self._all), 'other judge')} take all the {self._most >> 20} MB that "
-                    "this server has for them: try again later, or give fewer texts. Nothing was changed"
-                )
+            others = [other for key, (other, _) in self._all.items() if key != instead]
+            near = [other for other in others if other.client == judging.client]
+            for some, most, whose in ((near, self._most_of_client, " at your address"), (others, self._most, "")):
+                if sum(other.size for other in some) + judging.size > most:
+                    raise ValueError(
+                        f"the texts of {counted(len(some), 'other judge')}{whose} take all the {most >> 20} MB that "
+                        "this server has for them: try again later, or give fewer texts. Nothing was changed"
+                    )
             key = secrets.token_urlsafe(16)
             self._keep(key, judging)
             if instead in self._all:

@@ -23,9 +23,10 @@ _REMEMBERED = 20  # past runs, whose mean time is that of the next
 
 @dataclass(eq=False)
 class _Ticket:
-    """One run of a visitor; began: start time of its turn."""
+    """One run of a visitor at a client (see `client_of`); began: start time of its turn."""
 
     visitor: str
+    client: str
     began: float | None = None
 
 
@@ -43,13 +44,16 @@ class Turns:
         self._past: deque[float] = deque(maxlen=_REMEMBERED)
 
     @contextmanager
-    def turn(self, visitor: str, run: Run) -> Iterator[None]:
+    def turn(self, visitor: str, run: Run, client: str = "") -> Iterator[None]:
         """Wait for the turn of this run, and keep it until the block ends.
+
+        One client has half of the places at most, and its second run comes after the first ones of all others, however
+        many visitors it is.
 
         Raises:
             ValueError: enough runs wait. Cancelled: the run was stopped.
         """
-        ticket = _Ticket(visitor)
+        ticket = _Ticket(visitor, client or visitor)
         with self._changed:
             order = [waiting.visitor for waiting in self._tickets]
             num_own = order.count(visitor)
@@ -58,13 +62,17 @@ class Turns:
                 raise ValueError(f"{num_own} of your runs wait or are at work: the first ends {when}")
             if len(order) > self._limits.waiting:
                 raise ValueError(f"{len(order) - 1} runs wait already, the most that may: one ends {self._words(1)}")
+            num_near = sum(waiting.client == ticket.client for waiting in self._tickets)
+            if num_near > max(self._limits.waiting // 2, self._limits.waiting_each):
+                raise ValueError(f"{num_near} runs from your address wait already: one ends {self._words(1)}")
             self._tickets.append(ticket)
-            had: Counter[str] = Counter()
-            keys = {}  # the active run comes first, a further run of a visitor after the first ones of all others
-            for waiting in self._tickets:
-                keys[waiting] = waiting.began is None, had[waiting.visitor]
-                had[waiting.visitor] += 1
-            self._tickets.sort(key=keys.__getitem__)
+            for kind in ("visitor", "client"):
+                had: Counter[str] = Counter()
+                keys = {}  # the active run comes first, a further run after the first ones of all others
+                for waiting in self._tickets:
+                    keys[waiting] = waiting.began is None, had[getattr(waiting, kind)]
+                    had[getattr(waiting, kind)] += 1
+                self._tickets.sort(key=keys.__getitem__)
         try:
             with self._changed:
                 while before := self._tickets.index(ticket):

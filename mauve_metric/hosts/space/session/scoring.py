@@ -17,7 +17,14 @@ from mauve_metric.features.sides import Inputs
 from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.hosts.space.session.run import READ, Run, Speeds
 from mauve_metric.inputs.sources import TextSource
-from mauve_metric.options import MauveConfig, RunOptions, config_fields, encoder_options, options_of_stage
+from mauve_metric.options import (
+    MauveConfig,
+    RunOptions,
+    config_fields,
+    encoder_options,
+    options_of_stage,
+    page_fields,
+)
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
@@ -122,10 +129,13 @@ def stored_key(config: MauveConfig, texts: Sequence[str]) -> tuple[object, ...]:
     return feature_key(config), None, tuple(texts)
 
 
-def job_of(config: MauveConfig, encoders: Encoders, kept: Kept | None = None) -> PageJob:
-    """The job that reads texts for a visitor; no text is stored on disk."""
+def job_of(
+    config: MauveConfig, encoders: Encoders, kept: Kept | None = None, options: Mapping[str, Any] | None = None
+) -> PageJob:
+    """The job that reads texts for a visitor; no text is stored on disk. options: may hold those of a run too."""
     latest = dict([*(kept or {}).items()][-_KEPT_SETS:])
-    return PageJob(config, RunOptions(cache=False), encoders=encoders, kept=latest)
+    of_run = {name: value for name, value in (options or {}).items() if name in {*page_fields()} - {*config_fields()}}
+    return PageJob(config, RunOptions(cache=False, **of_run), encoders=encoders, kept=latest)
 
 
 def spend_tokens(encoder: Encoder, sets: Sequence[Sequence[object]], run: Run) -> None:

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -111,14 +111,15 @@ class Shown:
 class Session:
     """One visitor's texts, features and last result.
 
-    name: of the browser's session. human, models: the sets that are on the page. pasted: the name of the set that the
-    models' paste box holds. shown: the last result. run: the one in progress. folder: of the files to take away. lost:
-    why there are no earlier texts. key: opens the page again with this session's texts and result; it cannot be
-    guessed. has_left: whether the page was closed. expiry: drops the session. lock: held while something is computed.
-    editing: held while the sets change.
+    name: of the browser's session. client: see `client_of`. human, models: the sets that are on the page. pasted: the
+    name of the set that the models' paste box holds. shown: the last result. run: the one in progress. folder: of the
+    files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
+    result; it cannot be guessed. has_left: whether the page was closed. expiry: drops the session. lock: held while
+    something is computed. editing: held while the sets change.
     """
 
     name: str
+    client: str = ""
     models: dict[str, TextSet] = field(default_factory=dict)
     human: TextSet | None = None
     pasted: str | None = None
@@ -156,7 +157,8 @@ class Session:
 class Sessions:
     """The sessions by the browser's session name.
 
-    Of those with texts, and apart from them of those without, the least recently used are dropped first.
+    Of those with texts the least recently used one of the client that has most of them is dropped first, so that no
+    client takes the places of all; apart from them, of those without texts, the least recently used one.
 
     gradio's own state (6.31) cannot hold them: a session that is removed for another is dropped without its
     `delete_callback`, one whose page was closed is kept for another hour, and the hour counts from when the value was
@@ -177,17 +179,22 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def get(self, name: str | None) -> Session:
-        """The session of that name, new and empty if there is none."""
+    def get(self, name: str | None, client: str | None = None) -> Session:
+        """The session of that name, new and empty if there is none; client: whose it is, None if that is not known."""
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
             lost = PUSHED_OUT.format(self._most) if name in self._pushed_out else GONE
             session = self._sessions[name] = self._sessions.pop(name, Session(name, lost=lost))  # as the last
+            session.client = session.client if client is None else client
             self._drop_after(self._lifetime, session)
-            holding = [name for name, other in self._sessions.items() if other.holds()]
-            empty = [name for name in self._sessions if name not in holding]
-            pushed_out = holding[: -self._most]
+            holding = [other for other in self._sessions.values() if other.holds()]
+            empty = [name for name, other in self._sessions.items() if not other.holds()]
+            pushed_out = []
+            while len(holding) > self._most:
+                shares = Counter(other.client for other in holding)
+                holding.remove(first := max(holding, key=lambda other: shares[other.client]))
+                pushed_out.append(first.name)
             self._pushed_out += pushed_out
         for old in (*pushed_out, *empty[: -self._most]):
             self.drop(old)

@@ -318,7 +318,7 @@ class Handlers(TextHandlers):
             raise gr.Error(_BUSY, print_exception=False)
         run = session.run = Run.within(self.limits, lambda share, words: progress(share, desc=words))
         try:
-            with show_errors(markup.in_controls), self.turns.turn(session.name, run):
+            with show_errors(markup.in_controls), self.turns.turn(session.name, run, session.client):
                 return work(run)
         except Cancelled:
             run.was_stopped = True

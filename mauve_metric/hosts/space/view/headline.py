@@ -9,6 +9,7 @@ from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view.markup import render
 from mauve_metric.hosts.space.view.settings import SharedResult
 from mauve_metric.report.first_screen import (
+    TOGETHER,
     comparison_sentences,
     parts_of,
     support_words,
@@ -24,7 +25,6 @@ from mauve_metric.runtime.plain_text import digits, printable, shown_names
 
 MODEL_LINK = "#model-"  # target of a click on the row of a model; the page listens for it
 SEES = {"minilm": "what texts are about", "ngrams": "grammar, spelling and layout", "use": "what texts are about"}
-TOGETHER = "together"  # one classifier of the features of all featurizers
 Row = dict[str, object]
 
 

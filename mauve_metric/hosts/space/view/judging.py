@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from mauve_metric.hosts.space.limits import Limits, check_together
+from mauve_metric.hosts.space.limits import Limits, check_together, client_of
 from mauve_metric.hosts.space.session.examples import LABEL, example_sets
 from mauve_metric.hosts.space.session.judgings import (
     ANSWERS,
@@ -121,7 +121,7 @@ def rows_in(kept: Mapping[str, object], name: str) -> list[Row]:
 def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
     """The parts of the page and their events; see `Judgings` for where a person's texts and judgements are."""
     gr.Markdown(_INTRODUCTION)
-    judgings = Judgings(limits.judged_megabytes * 2**20)
+    judgings = Judgings(limits.judged_megabytes * 2**20, limits.client_megabytes * 2**20)
     browser = gr.BrowserState({}, storage_key="mauve_metric_judgements", secret="of no one")
     sure = gr.Textbox(visible=False)
     with gr.Row():
@@ -207,6 +207,7 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
                 for path in (human_file, *(others or ())):
                     if path is not None:
                         sessions.release(Path(path), str(request.session_hash))
+            judging.client = client_of(request.client.host if request.client else "")
             key = judgings.put(judging, key)
         return {human: None, models: None, rater: name, **of_game(key, judging), **of_pairs(key, judging)}
 

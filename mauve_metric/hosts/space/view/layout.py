@@ -18,7 +18,7 @@ from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.space.view.settings import panel_controls, play_controls
 from mauve_metric.hosts.spelling import ALIGNED
 from mauve_metric.inputs.file_types import named_endings, upload_endings
-from mauve_metric.options import config_fields
+from mauve_metric.options import page_fields
 from mauve_metric.runtime.checks import listed
 
 INTRODUCTION = """# MAUVE
@@ -304,4 +304,4 @@ def _measures_part() -> None:
 
 def api_text(models: Sequence[str]) -> str:
     """The text of `api.md` with the defaults and choices of the library."""
-    return markup.render("api", "md", options=config_fields(), models=models, groups=("score", *GROUPS))
+    return markup.render("api", "md", options=page_fields(), models=models, groups=("score", *GROUPS))

@@ -56,6 +56,17 @@ def test_endpoint_with_minilm_is_compute_mauve_with_minilm(minilm: str) -> None:
     assert score(HUMAN, MODEL, num_buckets=4) == wanted.to_dict()
 
 
+def test_the_endpoints_take_the_name_of_the_references(client: Any) -> None:
+    options = {"references": HUMAN, "num_buckets": 4, "reference_name": "release 1.2"}
+    score = client.predict(predictions=MODEL, **options, api_name="/score")
+    both = client.predict(models={"a": MODEL, "b": HUMAN[:20]}, **options, api_name="/compare")
+    wanted = compute_mauve(
+        p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, num_buckets=4, reference_name="release 1.2"
+    )
+    assert score == json.loads(json.dumps(wanted.to_dict())) and score["reference_name"] == "release 1.2"
+    assert both["models"]["a"]["reference_name"] == "release 1.2"
+
+
 def test_the_endpoint_of_measures_gives_the_result_of_describe(desk: Handlers) -> None:
     endpoints = Endpoints(LIMITS, ["ngrams"], desk.encoders, desk.turns)
     answered = partial(endpoints.function("describe"), CALLER)
@@ -89,10 +100,9 @@ def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
     options = [item["parameter_name"] for item in endpoints["/compare"]["parameters"]]
     assert options == ["references", "models", "aligned", *list(types)[2:-1]]
     options = [item["parameter_name"] for item in endpoints["/describe"]["parameters"]]
-    assert (
-        options == ["references", "models", "measures", "aligned", *list(types)[2:-1]]
-        and "`duplication`) or names" in text
-    )
+    without_name = [name for name in list(types)[2:-1] if name != "reference_name"]
+    assert options == ["references", "models", "measures", "aligned", *without_name]
+    assert "`duplication`) or names" in text
     assert "`aligned=" in text and 'api_name="/compare"' in text
     assert '`confidence_level=0.95`, `empty_texts="error"` (or `"drop"`), `featurize_model_name="ngrams"`' in text
 
@@ -113,6 +123,7 @@ def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
         ({"mauve_scaling_factor": 0}, "mauve_scaling_factor must be a number in"),
         ({"mauve_scaling_factor": 101}, "mauve_scaling_factor may be at most 100 here"),
         ({"confidence_level": 1}, "confidence_level must be a number in (0, 1)"),
+        ({"reference_name": "a" * 61}, "reference_name must be a name of 1 to 60 characters"),
         ({"featurize_model_name": "gpt2-large"}, "featurize_model_name must be one of ngrams here, got 'gpt2-large'"),
         ({"featurize_model_name": "../../etc"}, "featurize_model_name must be one of ngrams here"),
     ],

@@ -137,7 +137,7 @@ def test_uploads_beyond_the_folder_are_refused(tmp_path: Path, monkeypatch: pyte
         headers = [] if size is None else [(b"content-length", str(size).encode())]
         asyncio.run(limit({"type": "http", "path": "/gradio_api/upload", "headers": headers}, receive, send))
     assert [message["status"] for message in sent if "status" in message] == [200, 507, 507] and len(taken) == 1
-    assert b"fill this server's folder at the moment" in sent[-1]["body"] and limit._arriving == 0
+    assert b"fill this server's folder at the moment" in sent[-1]["body"] and limit._arriving.total() == 0
 
 
 pytest.importorskip("gradio")

@@ -6,6 +6,7 @@ import csv
 import io
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from visitors import wait_until
@@ -15,6 +16,7 @@ from mauve_metric.hosts.space.session.judgings import (
     ANSWERS,
     MOST_JUDGED,
     REASONS,
+    Judging,
     Judgings,
     deal,
     pairs_of,
@@ -144,17 +146,30 @@ def test_judgements_are_kept_when_the_next_files_come_and_nothing_is_asked_twice
 
 def test_no_judge_takes_the_place_of_another() -> None:
     one = deal("ann", *sets(3))
-    judgings = Judgings(100 * one.size)
+    judgings = Judgings(100 * one.size, 200 * one.size)
     keys = [judgings.put(deal(f"judge {number}", *sets(3))) for number in range(100)]
     with pytest.raises(ValueError, match=r"the texts of 100 other judges take all the 0 MB .* try again later"):
         judgings.put(deal("one more", *sets(3)))
     assert [getattr(judgings.get(key), "rater", None) for key in keys] == [f"judge {number}" for number in range(100)]
     new = judgings.put(one, instead=keys[0])
     assert judgings.get(keys[0]) is None and judgings.get(new) is one
-    short = Judgings(one.size, lifetime=0.05)
+    short = Judgings(one.size, one.size, lifetime=0.05)
     key = short.put(one)
     wait_until(lambda: not short._all)
     assert short.get(key) is None
+
+
+def test_one_client_cannot_take_the_room_of_all_judges() -> None:
+    def judge(client: str) -> Judging:
+        return replace(deal("ann", *sets(3)), client=client)
+
+    size = judge("").size
+    judgings = Judgings(10 * size, 3 * size)
+    keys = [judgings.put(judge("192.0.2.1")) for _ in range(3)]
+    with pytest.raises(ValueError, match=r"the texts of 3 other judges at your address take all .* try again later"):
+        judgings.put(judge("192.0.2.1"))
+    judgings.put(judge("192.0.2.1"), instead=keys[0])
+    judgings.put(judge("192.0.2.2"))
 
 
 def test_columns_of_earlier_versions_stay_in_the_table() -> None:

@@ -19,6 +19,9 @@ from mauve_metric.hosts.space.session.run import Cancelled, Run
 SMALL = replace(LIMITS, waiting=3, waiting_each=2, seconds=300)
 
 
+CLIENTS = {"v": "192.0.2.1", "w": "192.0.2.1", "x": "192.0.2.1"}  # by the visitor
+
+
 class Runs:
     """Runs in threads: each is at work from its turn until it is released."""
 
@@ -40,7 +43,7 @@ class Runs:
 
     def _work(self, name: str, run: Run) -> None:
         try:
-            with self.turns.turn(name[0], run):
+            with self.turns.turn(name[0], run, CLIENTS.get(name[0], "")):
                 self.began.append(name)
                 self.released[name].wait(120)
         except Cancelled:
@@ -62,6 +65,19 @@ def test_each_visitors_first_run_precedes_any_second_run() -> None:
         for name in ("a0", "a1", "a2", "b1", "b2", "c1"):
             runs.ask(name)
         for number, name in enumerate(("a0", "b1", "c1", "a1", "b2", "a2"), 1):
+            wait_until(lambda number=number: len(runs.began) == number)  # type: ignore[misc]
+            assert runs.began[-1] == name
+            runs.released[name].set()
+
+
+def test_many_visitors_at_one_address_neither_delay_all_others_nor_take_all_places() -> None:
+    with runs_of(Turns(replace(SMALL, waiting=8, waiting_each=2))) as runs:
+        for name in ("v0", "v1", "w1", "w2", "x1", "a1", "b1"):
+            runs.ask(name)
+        refused = pytest.raises(ValueError, match="5 runs from your address wait already: one ends in")
+        with refused, runs.turns.turn("x", Run(), CLIENTS["x"]):
+            pass
+        for number, name in enumerate(("v0", "a1", "b1", "w1", "x1", "v1", "w2"), 1):
             wait_until(lambda number=number: len(runs.began) == number)  # type: ignore[misc]
             assert runs.began[-1] == name
             runs.released[name].set()

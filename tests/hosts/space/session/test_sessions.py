@@ -126,6 +126,14 @@ def test_sessions_without_texts_take_no_place_and_the_reason_of_a_loss_is_told()
     assert sessions.get("a").lost.startswith("this server keeps the texts of 2 visitors at a time")
 
 
+def test_one_client_pushes_out_its_own_sessions_and_no_others() -> None:
+    sessions = Sessions(3)
+    for name, client in [("a", "192.0.2.1"), ("b", "192.0.2.2"), *((f"c{number}", "192.0.2.3") for number in range(9))]:
+        sessions.get(name, client).human = TextSet("it", "a.txt", ["a"])
+    assert sessions.get("a").holds() and sessions.get("b").holds() and len(sessions) == 3
+    assert [sessions.get(f"c{number}").holds() for number in range(9)] == [False] * 8 + [True]
+
+
 def test_a_file_that_another_page_uses_stays(desk: Handlers, tmp_path: Path) -> None:
     path = tmp_path / "gradio" / "1" / "a.txt"
     path.parent.mkdir(parents=True)
