@@ -178,7 +178,7 @@ def test_features_are_scored_without_torch_and_transformers() -> None:
             compute_mauve(p_text=["one", "two"], q_text=["three", "four"])
         except ImportError as error:
             print(error)
-        p, q = (read_texts(f"examples/{name}.jsonl")[:40] for name in ("human", "greedy"))
+        p, q = (read_texts(f"examples/{name}.jsonl")[:24] for name in ("human", "greedy"))
         options = {"cache": False, "verbose": False, "num_runs": 1, "knn": False}
         both = compute_mauve(p_text=p, q_text=q, featurizers=["use", "ngrams"], **options)
         print(both.verdict, *both.by_featurizer)

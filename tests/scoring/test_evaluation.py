@@ -147,14 +147,14 @@ def test_the_published_score_does_not_depend_on_groups(of_arrays: MauveResult) -
 
 @pytest.mark.parametrize("both", [False, True])
 def test_texts_that_people_repeat_are_one_draw(both: bool) -> None:
-    """Of 12 pairs of equal sets with each row three times one may differ: 5 % of 24 would be 1.2."""
+    """Of 6 pairs of equal sets with each row three times one may differ: 5 % of 12 would be 0.6."""
     different = 0
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         p, q = np.repeat(rng.normal(size=(50, 10)), 3, axis=0), rng.normal(size=(150, 10))
         q = np.repeat(q[:50], 3, axis=0) if both else q
         different += compute_mauve(p_features=p, q_features=q, knn=False).verdict == "different"
-    assert different <= 3
+    assert different <= 2
 
 
 def test_equal_sets_whose_prompts_nobody_declares_are_not_different() -> None:
