@@ -87,7 +87,7 @@ FORMS: dict[str, Callable[[np.ndarray, Path], Any]] = {
 @pytest.fixture(scope="module")
 def of_arrays() -> MauveResult:
     p, q = sets()
-    return compute_mauve(p_features=p, q_features=q)
+    return compute_mauve(p_features=p, q_features=q, num_runs=1)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -95,7 +95,7 @@ def test_every_form_of_the_same_features_has_the_same_headline(
     form: str, of_arrays: MauveResult, tmp_path: Path
 ) -> None:
     p, q = sets()
-    found = compute_mauve(p_features=FORMS[form](p, tmp_path), q_features=FORMS[form](q, tmp_path))
+    found = compute_mauve(p_features=FORMS[form](p, tmp_path), q_features=FORMS[form](q, tmp_path), num_runs=1)
     for name in HEADLINE:
         value = getattr(of_arrays, name)
         assert getattr(found, name) == (value if name == "verdict" else pytest.approx(value, rel=1e-6)), name
@@ -139,7 +139,7 @@ def test_rows_that_are_read_in_blocks_have_as_many_rows_a_prompt_of_each_side(mo
 def test_the_published_score_does_not_depend_on_groups(of_arrays: MauveResult) -> None:
     p, q = sets()
     alone = of_arrays
-    grouped = compute_mauve(p_features=p, q_features=q, q_groups=np.arange(120) // 6)
+    grouped = compute_mauve(p_features=p, q_features=q, q_groups=np.arange(120) // 6, num_runs=1)
     assert (alone.mauve, alone.num_buckets) == (grouped.mauve, grouped.num_buckets)
     np.testing.assert_array_equal(alone.p_hist, grouped.p_hist)
     assert grouped.mauve_debiased != alone.mauve_debiased  # on 10 buckets, of two prompts each, in place of 12
