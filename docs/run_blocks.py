@@ -389,7 +389,6 @@ def environment_of(cache: str) -> dict[str, str]:
     return {
         "PATH": os.pathsep.join(paths),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), str(DOCS), os.environ.get("PYTHONPATH", "")])),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "HF_HUB_OFFLINE": "1",
         "HF_DATASETS_OFFLINE": "1",
         "MAUVE_METRIC_CACHE": cache,

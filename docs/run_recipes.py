@@ -2,8 +2,9 @@
 
 A recipe names what it needs by `pip install …`; just that is installed, the wheel in place of `./mauve_metric`, and the
 recipe's blocks are run away from the checkout. Environments with torch share one installation of
-`mauve_metric[texts]`, the others one of `mauve_metric`; what else a recipe installs is in a folder of its own. A recipe
-with no such line, or whose blocks are all marked "not run", is named and left out. The exit status is 1 if one fails.
+`mauve_metric[texts]`, the others one of `mauve_metric`; what else a recipe installs is in a folder of its own. Two
+recipes run at once. A recipe with no such line, or whose blocks are all marked "not run", is named and left out. The
+exit status is 1 if one fails.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import venv
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from run_blocks import ROOT, RUN, fenced_blocks
 
 PAGE = ROOT / "docs" / "recipes.md"
+OURS = ("./mauve_metric", "./mauve_metric[texts]")
+AT_ONCE = 2  # recipes
 INSTALL = re.compile(r"\bpip install ([^`\n]+)")
 STEP = re.compile(r"^ *- run: (?:\|\n((?:(?: {4,}.*)?\n)+)|(.+))", re.MULTILINE)
 
@@ -94,35 +98,42 @@ def run_recipe(recipe: Recipe, environment: Path, folder: Path) -> str | None:
     return None if done.returncode == 0 else f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
 
 
+def install_and_run(recipe: Recipe, base: Path, folder: Path) -> str | None:
+    """Run a recipe in a new environment on top of `base`; None, or what it said when it failed."""
+    packages = [name for name in recipe.packages if name not in OURS]
+    bin_folder = make_environment(folder / "environment", packages, base) / "bin"
+    program = bin_folder / "mauve-metric"
+    program.write_text(f'#!/bin/sh\nexec "{bin_folder}/python" -m mauve_metric "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    failure = run_recipe(recipe, bin_folder.parent, folder)
+    shutil.rmtree(folder)
+    return failure
+
+
 def main(wheel: str) -> int:
     """Run the recipes; 1 if one fails."""
-    failed = ran = 0
-    uri = Path(wheel).resolve().as_uri()
-    names = {f"./mauve_metric{extra}": f"mauve_metric{extra} @ {uri}" for extra in ("", "[texts]")}
-    with tempfile.TemporaryDirectory() as work:
-        bases: dict[str, Path] = {}
-        for recipe in recipes_of(PAGE.read_text(encoding="utf-8")):
-            ours = [name for name in recipe.packages if name in names]
-            if len(ours) != 1 or not recipe.program:
+    to_run: list[tuple[Recipe, str]] = []
+    for recipe in recipes_of(PAGE.read_text(encoding="utf-8")):
+        match [name for name in recipe.packages if name in OURS]:
+            case [package] if recipe.program:
+                to_run.append((recipe, package))
+            case _:
                 reason = "installs nothing" if recipe.program else "no code to run here"
                 print(f"{recipe.title}: not run, {reason}", flush=True)
-                continue
-            if ours[0] not in bases:
-                bases[ours[0]] = make_environment(Path(work, f"base{len(bases)}"), [names[ours[0]]])
-            folder = Path(work, f"recipe{ran}")
-            others = [name for name in recipe.packages if name not in names]
-            environment = make_environment(folder / "environment", others, bases[ours[0]])
-            bin_folder = environment / "bin"
-            script = bin_folder / "mauve-metric"
-            script.write_text(f'#!/bin/sh\nexec "{bin_folder}/python" -m mauve_metric "$@"\n', encoding="utf-8")
-            script.chmod(0o755)
-            failure = run_recipe(recipe, environment, folder)
-            ran, failed = ran + 1, failed + (failure is not None)
+    uri, failed = Path(wheel).resolve().as_uri(), 0
+    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(AT_ONCE) as threads:
+        packages = sorted({package for _, package in to_run})
+        wheels = [[f"{package.removeprefix('./')} @ {uri}"] for package in packages]
+        folders = [Path(work, f"base{number}") for number in range(len(packages))]
+        bases = dict(zip(packages, threads.map(make_environment, folders, wheels), strict=True))
+        recipes, ours = [recipe for recipe, _ in to_run], [bases[package] for _, package in to_run]
+        folders = [Path(work, f"recipe{number}") for number in range(len(recipes))]
+        for recipe, failure in zip(recipes, threads.map(install_and_run, recipes, ours, folders), strict=True):
+            failed += failure is not None
             installed = " ".join(recipe.packages)
             print(f"{recipe.title} ({installed}): {'ran' if failure is None else f'FAILED{failure}'}", flush=True)
-            shutil.rmtree(folder)
-    print(f"{ran} recipes ran, {failed} failed", flush=True)
-    return int(failed > 0 or ran == 0)
+    print(f"{len(to_run)} recipes ran, {failed} failed", flush=True)
+    return int(failed > 0 or not to_run)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,8 @@ ALL_DRAWS = ("test_equal_sets.py", "test_evaluation.py", "test_explain.py", "tes
 
 @pytest.fixture(scope="module", autouse=True)
 def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Cluster and divide texts twice, and draw few splits, where only a score's way is tested."""
+    """Cluster texts twice, divide them once, and draw few splits, where only a score's way is tested."""
+    from mauve_metric.clustering import partition
     from mauve_metric.scoring import evaluation
     from mauve_metric.uncertainty import learned_score, resampling, support_intervals
 
@@ -154,9 +155,10 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
         file = request.path.relative_to(Path(__file__).parent)
         is_quick = request.config.option.markexpr.startswith("not")  # simulations and programs have all draws
         if is_quick and file.parts[0] in FEW_DRAWS and file.name not in ALL_DRAWS:
-            patch.setattr(learned_score, "MOST_DIVISIONS", 2)
+            patch.setattr(learned_score, "MOST_DIVISIONS", 1)
             patch.setattr(learned_score, "PERMUTATIONS", 19)
             patch.setattr(evaluation, "RUNS_OF_FEW_TEXTS", 2)
+            patch.setattr(partition, "FINER_RUNS", 1)
             patch.setattr(resampling, "CEILING_DRAWS", 8)
             patch.setattr(support_intervals, "SPLITS", 4)
         yield

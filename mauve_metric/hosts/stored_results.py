@@ -17,7 +17,7 @@ from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import EXPLICIT, parse_signature
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.scoring.score import score_histograms
-from mauve_metric.scoring.verdict import EQUIVALENT, REASONS
+from mauve_metric.scoring.verdict import EQUIVALENT, FEWEST_ALIKE, REASONS
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import frontier_of
 
@@ -195,7 +195,9 @@ def _check_verdict(values: Mapping[str, Any]) -> None:
     elif values.get("shown_by"):
         follows = word == "different"
     else:
-        follows = ci is not None and reason is None and word == ("like human" if ci[0] > EQUIVALENT else "undecided")
+        are_many = min(values["n_p"], values["n_q"]) >= FEWEST_ALIKE
+        alike = "like human" if ci is not None and ci[0] > EQUIVALENT and are_many else "undecided"
+        follows = ci is not None and reason is None and word == alike
     if not follows:
         raise ValueError(f"its verdict {shown(word)} is not what its own numbers give: the file was changed")
 

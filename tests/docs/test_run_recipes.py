@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from samples import ROOT, script
@@ -103,3 +104,27 @@ def test_an_environment_has_the_packages_of_its_base(recipes: object, tmp_path: 
     made = recipes.make_environment(tmp_path / "made", [], base)  # type: ignore[attr-defined]
     said = [made / "bin" / "python", "-c", "import installed_below; print(installed_below.number)"]
     assert subprocess.run(said, capture_output=True, text=True, check=True).stdout == "7\n"
+
+
+def test_recipes_run_on_the_installation_that_they_name(
+    recipes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "recipes.md").write_text(PAGE)
+    made: dict[Path, tuple[list[str], Path | None]] = {}
+
+    def environment(folder: Path, packages: list[str], base: Path | None = None) -> Path:
+        made[folder] = (packages, base)
+        (folder / "bin").mkdir(parents=True)
+        return folder
+
+    monkeypatch.setattr(recipes, "PAGE", tmp_path / "recipes.md")
+    monkeypatch.setattr(recipes, "make_environment", environment)
+    monkeypatch.setattr(recipes, "run_recipe", lambda recipe, *_: "no file b" if recipe.language == "sh" else None)
+    assert recipes.main("dist/mauve.whl") == 1
+    said = capsys.readouterr().out.split("\n")
+    assert said[:2] == ["Elsewhere: not run, no code to run here", "First (./mauve_metric pandas): ran"]
+    assert said[3] == "In a command (./mauve_metric): FAILEDno file b" and said[5] == "4 recipes ran, 2 failed"
+    below = {folder.parent.name: (packages, base and base.name) for folder, (packages, base) in made.items() if base}
+    assert below["recipe0"] == (["pandas"], "base0") and below["recipe1"] == ([], "base1")
+    wheels = {folder.name: packages[0].partition(" @ ")[0] for folder, (packages, base) in made.items() if not base}
+    assert wheels == {"base0": "mauve_metric", "base1": "mauve_metric[texts]"}

@@ -17,7 +17,7 @@ from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_ro
 from mauve_metric.features.row_blocks import ArrayRows, ConcatenatedRows, all_rows, content_keys, copies, numbers_of
 
 Array = NDArray[Any]
-OPTIONS: dict[str, Any] = {"num_buckets": 6, "num_runs": 1}
+OPTIONS: dict[str, Any] = {"num_buckets": 4, "num_runs": 1}
 D = 12
 
 
@@ -25,7 +25,7 @@ def samples() -> tuple[Array, Array]:
     """More rows than the 256 a bucket that the clustering is fitted on, so that the subset counts."""
     rng = np.random.default_rng(0)
     scale = np.arange(1, D + 1) ** -0.5
-    human, model = (rng.normal(size=(n, D)) * scale + shift for n, shift in ((1100, 0.0), (900, 0.2)))
+    human, model = (rng.normal(size=(n, D)) * scale + shift for n, shift in ((600, 0.0), (500, 0.2)))
     return human.astype(np.float32), model.astype(np.float32)
 
 
@@ -91,12 +91,12 @@ def test_every_form_gives_the_score_of_the_array(
     form: Callable[[Array, Path], Any], tmp_path: Path, expected: MauveResult
 ) -> None:
     human, model = samples()
-    found = compute_mauve(p_features=form(human, tmp_path), q_features=model, **OPTIONS)
+    found = compute_mauve(p_features=form(human, tmp_path), q_features=model, **OPTIONS, knn=False)
     # Blocks change the last bits of the projection: a row on the border of two buckets may go either way, and one
-    # row of 900 moves the score by less than 1e-3.
-    assert found.mauve == pytest.approx(expected.mauve, abs=1e-3)
+    # row of 500 moves the score by less than 2e-3.
+    assert found.mauve == pytest.approx(expected.mauve, abs=2e-3)
     assert (found.p_labels == expected.p_labels).mean() > 0.998
-    assert (found.n_p, found.n_q) == (1100, 900)
+    assert (found.n_p, found.n_q) == (600, 500)
 
 
 def test_large_arrays_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_large_arrays_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(row_blocks, "MOST_NUMBERS_AT_ONCE", 100)
         found = compute_mauve(p_features=human, q_features=model, row_order=order, **OPTIONS)
         monkeypatch.undo()
-        assert found.mauve == pytest.approx(expected.mauve, abs=1e-3)
+        assert found.mauve == pytest.approx(expected.mauve, abs=2e-3)
         # All rows fit among the nearest-neighbour rows: the scores are those of the same projected rows.
         assert found.precision == pytest.approx(expected.precision, abs=2e-3)
         assert found.recall == pytest.approx(expected.recall, abs=2e-3)
@@ -125,14 +125,14 @@ def test_nearest_neighbours_of_many_rows_are_looked_for_among_some(
     monkeypatch: pytest.MonkeyPatch, expected: MauveResult
 ) -> None:
     human, model = samples()
-    monkeypatch.setattr("mauve_metric.clustering.partition.KNN_MOST_ROWS", 500)
+    monkeypatch.setattr("mauve_metric.clustering.partition.KNN_MOST_ROWS", 300)
     some = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
     again = compute_mauve(p_features=human, q_features=model, knn=True, **OPTIONS)
     assert some.precision == again.precision
     assert some.precision is not None
     assert expected.precision is not None
-    # Shares of 500 and 900 rows: five standard deviations of a share are 5·√(.25/500) = .11.
-    assert abs(some.precision - expected.precision) < 0.11
+    # Shares of 300 and 500 rows: five standard deviations of a share are 5·√(.25/300) = .14.
+    assert abs(some.precision - expected.precision) < 0.14
 
 
 def test_a_finished_clustering_is_taken_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,13 +173,13 @@ def test_large_feature_files_are_not_loaded(
     lazy = FeatureSet.load(path)
     assert not isinstance(lazy.features, np.ndarray)
     assert len(lazy) == len(human)
-    assert compute_mauve(p=lazy, q_features=model, **OPTIONS).mauve == pytest.approx(expected.mauve, abs=1e-3)
+    assert compute_mauve(p=lazy, q_features=model, **OPTIONS).mauve == pytest.approx(expected.mauve, abs=2e-3)
 
 
 def test_bad_rows_are_named(tmp_path: Path) -> None:
     human, model = samples()
-    human[700, 3] = np.nan
-    with pytest.raises(ValueError, match="p_features must be finite: row 700 holds NaN"):
+    human[500, 3] = np.nan
+    with pytest.raises(ValueError, match="p_features must be finite: row 500 holds NaN"):
         compute_mauve(p_features=npy(human, tmp_path), q_features=model)
 
 
@@ -240,8 +240,8 @@ def test_models_are_compared_in_blocks_as_in_memory(tmp_path: Path) -> None:
         assert [warning.code for warning in found.warnings] == [warning.code for warning in expected.warnings]
         assert "equal_models" in [warning.code for warning in found.warnings]
         for name in models:
-            assert found.models[name].mauve == pytest.approx(expected.models[name].mauve, abs=1e-3)
-            assert found.own[name].mauve == pytest.approx(expected.own[name].mauve, abs=1e-3)
+            assert found.models[name].mauve == pytest.approx(expected.models[name].mauve, abs=2e-3)
+            assert found.own[name].mauve == pytest.approx(expected.own[name].mauve, abs=2e-3)
     kept = sorted(path.parent.name for path in (tmp_path / "kept").rglob(CHECKPOINT_FILE))
     assert kept == ["common", "model-1", "model-2", "model-3"]  # none replaces another one's clustering
 
@@ -267,7 +267,8 @@ def test_lazy_features_are_saved_whole(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def score_of(features: Any, **options: Any) -> float:
-    return compute_mauve(p_features=features, q_features=samples()[1][:300, :8], **OPTIONS | options).mauve
+    settings = OPTIONS | {"knn": False} | options
+    return compute_mauve(p_features=features, q_features=samples()[1][:300, :8], **settings).mauve
 
 
 def small() -> Array:

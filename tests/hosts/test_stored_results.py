@@ -25,7 +25,7 @@ SETS = {
     [
         {},
         {"num_buckets": 3, "num_runs": 3},
-        {"mauve_scaling_factor": 1.5, "divergence_curve_discretization_size": 5},
+        {"mauve_scaling_factor": 0.1, "divergence_curve_discretization_size": 5},  # alike, but of few texts
         {"quantizer": "classifier"},
         {"num_runs": 1, "knn": False, "permutations": 20},
     ],

@@ -38,7 +38,7 @@ def duplicated(seed: int) -> tuple[NDArray[Any], NDArray[Any]]:
     return distinct[rng.integers(0, 45, size=400)], distinct[rng.integers(15, 60, size=300)]
 
 
-# name → features of P and Q, options. n from 20 to 5000, d from 4 to 1280, k from 2 to 500, unequal sizes.
+# name → features of P and Q, options. n from 20 to 2500, d from 4 to 1280, k from 2 to 500, unequal sizes.
 PAIRS: dict[str, tuple[Callable[[], tuple[NDArray[Any], NDArray[Any]]], dict[str, Any]]] = {
     "n20": (lambda: gaussians(0, 20, 20, 4, 0.5), {}),
     "two buckets": (lambda: gaussians(1, 50, 30, 8, 0.5), {"num_buckets": 2}),
@@ -47,8 +47,8 @@ PAIRS: dict[str, tuple[Callable[[], tuple[NDArray[Any], NDArray[Any]]], dict[str
     "d768": (lambda: gaussians(4, 500, 500, 768, 0.1, 0.01), {"num_buckets": 30}),
     "n1000": (lambda: gaussians(5, 1000, 1000, 16, 0.5), {}),
     "five to one": (lambda: gaussians(6, 1000, 200, 32, 0.3, 0.1), {}),
-    "subset of rows": (lambda: gaussians(7, 3000, 2000, 6, 0.3, 0.1), {"num_buckets": 10}),  # above 256 rows a bucket
-    "n5000 k500": (lambda: gaussians(8, 5000, 5000, 4, 0.3), {"num_buckets": 500, "kmeans_num_redo": 1}),
+    "subset of rows": (lambda: gaussians(7, 1500, 1200, 6, 0.3, 0.1), {"num_buckets": 10}),  # above 256 rows a bucket
+    "n2500 k500": (lambda: gaussians(8, 2500, 2500, 4, 0.3), {"num_buckets": 500, "kmeans_num_redo": 1}),
     "duplicates": (lambda: duplicated(9), {}),
     "pca on a sample": (lambda: gaussians(10, 300, 300, 384, 0.2, 0.02), {"pca_max_data": 100}),
     "other options": (

@@ -183,9 +183,9 @@ def test_all_cures_that_are_needed_are_named_at_once() -> None:
 
 def _by_quotes() -> dict[str, list[str]]:
     """A model that differs by its quotes alone, and one whose words differ."""
-    human, model, _ = _sets(120)
+    human, model, _ = _sets(70)
     rng = np.random.default_rng(5)
-    other = [" ".join(rng.choice([*WORDS[:4], "fox", "was", "seen"], size=25)) for _ in range(120)]
+    other = [" ".join(rng.choice([*WORDS[:4], "fox", "was", "seen"], size=25)) for _ in range(70)]
     return {
         "human": [f'"{text}"' for text in human],
         "curly": [f"“{text}”" for text in model],

@@ -220,7 +220,7 @@ def looped(text: str) -> str:
 
 @pytest.mark.parametrize("wreck", [shuffled, looped])
 def test_wrecked_texts_fail_every_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str], wreck: Any) -> None:
-    human, model = sentences(120, 0), sentences(120, 1)
+    human, model = sentences(70, 0), sentences(70, 1)
     sets = {"human": human, "good": model, "wrecked": [wreck(text) for text in model]}
     paths = {name: write_jsonl(tmp_path / f"{name}.jsonl", texts) for name, texts in sets.items()}
     flags = ["--featurizer", "ngrams", "--num-runs", "2"]

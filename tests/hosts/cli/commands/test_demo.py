@@ -35,8 +35,8 @@ def test_the_demonstration_is_by_the_pair_that_the_pages_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("human", "nucleus"):  # the first of its texts
-        write_jsonl(tmp_path / f"{name}.jsonl", read_texts(EXAMPLES / f"{name}.jsonl")[:150])
-        FeatureSet.load(EXAMPLES / f"{name}.npz").of_rows(np.arange(150)).save(tmp_path / f"{name}.npz")
+        write_jsonl(tmp_path / f"{name}.jsonl", read_texts(EXAMPLES / f"{name}.jsonl")[:80])
+        FeatureSet.load(EXAMPLES / f"{name}.npz").of_rows(np.arange(80)).save(tmp_path / f"{name}.npz")
     monkeypatch.setattr(demo, "examples_folder", lambda: tmp_path)
     assert main(["demo", "--json", "--num-buckets", "10"]) == 0
     shown = json.loads(capsys.readouterr().out)
