@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -132,6 +132,7 @@ def partition_sets(
     every_row: bool = False,
     groups: Sequence[Integers | None] | None = None,
     keys: Sequence[Floats] | None = None,
+    on_projected: Callable[[Sequence[ProjectedRows]], object] | None = None,
 ) -> Partition:
     """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
 
@@ -142,6 +143,7 @@ def partition_sets(
         every_row: all projected rows are needed, as for explanations.
         groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
         keys: by which rows are sorted by content, (n_i,) each; None: they are computed (`row_blocks.content_keys`).
+        on_projected: called with `Partition.rows` before they are clustered, where they are in memory.
 
     Raises:
         ValueError: every row is needed of features that are read in blocks, or the device is not there.
@@ -179,6 +181,8 @@ def partition_sets(
     else:
         sorted_rows = _projected([rows], config, device)
         projected = _at(sorted_rows, places)
+    if on_projected is not None:
+        on_projected(stacking.split(projected))
     sets_of_rows = _sets_of_rows(stacking, groups)
     as_stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
     quantized = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]

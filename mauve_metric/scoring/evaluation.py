@@ -25,7 +25,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
-from mauve_metric.runtime.tensors import is_read_only_in_blocks
+from mauve_metric.runtime.tensors import ProjectedRows, is_read_only_in_blocks
 from mauve_metric.runtime.threads import Start, side_by_side
 from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets, with_composition, with_extreme_texts
@@ -229,6 +229,10 @@ class Evaluation:
     @cached_property
     def partition(self) -> Partition:
         """The texts of all sets in buckets."""
+        return self._partition()
+
+    def _partition(self, on_projected: Callable[[Sequence[ProjectedRows]], object] | None = None) -> Partition:
+        """The same; on_projected: see `partition_sets`, where the texts are not in buckets yet."""
         rows, groups = [side.features for side in self.sides], [side.groups for side in self.sides]
         key = (
             self.clusterings,
@@ -240,12 +244,10 @@ class Evaluation:
         if key not in self.memory:
             self.watch("cluster", 0)
             settings: dict[str, Any] = {"clusterings": self.clusterings, "every_row": self.every_row}
-            keys = [side.row_keys() for side in self.sides]
+            settings |= {"keys": [side.row_keys() for side in self.sides], "on_projected": on_projected}
             while len(self.memory) >= _KEPT_PARTITIONS:
                 del self.memory[next(iter(self.memory))]
-            partition = partition_sets(
-                rows, self.resolved, self._run_of("common"), groups=groups, keys=keys, **settings
-            )
+            partition = partition_sets(rows, self.resolved, self._run_of("common"), groups=groups, **settings)
             self.memory[key] = rows, partition  # the rows too, so that their numbers stay theirs
         return self.memory[key][1]
 
@@ -266,6 +268,22 @@ class Evaluation:
         )
         return side_by_side(few and self.run.score_device is None)
 
+    def _partition_and_neighbours(
+        self, pairs: Sequence[tuple[FeatureSet, FeatureSet]], run: Start
+    ) -> tuple[Partition, list[Callable[[], dict[str, Any]]]]:
+        """The partition, and for each pair of sides the neighbours, which `run` starts before rows are clustered."""
+        started: list[Callable[[], dict[str, Any]]] = []
+
+        def start(rows: Sequence[ProjectedRows]) -> None:
+            for pair, model in zip(pairs, rows[1:], strict=True):
+                started.append(score.neighbours_of(*pair, (rows[0], model), self.resolved, run))
+
+        if "partition" not in vars(self):
+            self.partition = self._partition(start)
+        if not started:
+            start(self.partition.rows)
+        return self.partition, started
+
     def result(self, *, other_reading: bool = True) -> MauveResult:
         """The result of the only model, with what the layout that separates its set does to it.
 
@@ -274,8 +292,7 @@ class Evaluation:
         p, q = self.sides
         with self._side_by_side as run:
             learned = run(score.learned_of, p, q, self.resolved, run)
-            partition = self.partition
-            neighbours = score.neighbours_of(p, q, partition, 1, self.resolved, run)
+            partition, (neighbours,) = self._partition_and_neighbours([(p, q)], run)
             p_value = score.permutation_p_value(p, q, partition, self.resolved)
             self.watch("score", 1)
             scores = neighbours(), p_value, learned()
@@ -313,20 +330,15 @@ class Evaluation:
     @cached_property
     def _compared(self) -> Comparison:
         """The comparison of all models on common buckets."""
-        partition, resolved = self.partition, self.resolved
+        resolved = self.resolved
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
         with self._side_by_side as run:
-            pairs = [
-                (
-                    *(name, human, model),
-                    score.neighbours_of(human, model, partition, number, resolved, run),
-                    run(score.learned_of, human, model, resolved, run),
-                )
-                for number, (name, (human, model)) in enumerate(zip(self.names, self.pairs, strict=True), start=1)
-            ]
-            for number, (name, human, model, neighbours, learned) in enumerate(
-                watched("compare", pairs, self.run.verbose, " models"), start=1
+            partition, neighbours_of_pairs = self._partition_and_neighbours(self.pairs, run)
+            learned_of_pairs = [run(score.learned_of, *pair, resolved, run) for pair in self.pairs]
+            parts = list(zip(self.names, self.pairs, neighbours_of_pairs, learned_of_pairs, strict=True))
+            for number, (name, (human, model), neighbours, learned) in enumerate(
+                watched("compare", parts, self.run.verbose, " models"), start=1
             ):
                 self.watch("score", number)
                 own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))

@@ -29,6 +29,7 @@ from mauve_metric.results.result import MauveResult, Stripped
 from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
+from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import Start, run_when_asked
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
@@ -307,22 +308,21 @@ def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:
 def neighbours_of(
     p: FeatureSet,
     q: FeatureSet,
-    partition: Partition,
-    number: int,
+    projected: Sequence[ProjectedRows],
     config: MauveConfig,
     run: Start = run_when_asked,
 ) -> Callable[[], dict[str, Any]]:
     """Start nearest-neighbour precision, recall, density and coverage, and their intervals.
 
     Args:
-        p, q, partition, number: see `score_buckets`. run: starts a function, see `side_by_side`.
+        p, q: the sides. projected: their rows, see `Partition.rows`. run: starts a function, see `side_by_side`.
 
     Returns:
         A function that waits for them and returns the fields of the result; None for each where they are not wanted.
     """
     if not config.knn:
         return partial(dict.fromkeys, (*SupportScores._fields, *SupportIntervals._fields))
-    projected, groups = (partition.rows[0], partition.rows[number]), codes_of(p, q)
+    groups = codes_of(p, q)
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     if tensors.is_tensor(projected[0]):
         drawn = [

@@ -336,3 +336,24 @@ def test_intervals_of_few_prompts_cover_mauve_of_the_distributions() -> None:
         found = Bound("groups", [(run[0], run[1]) for run in labels], (codes, codes)).estimates(config)
         covered += found.mauve.ci[0] <= exact_area(p, q) <= found.mauve.ci[1]
     assert covered >= 24
+
+
+@pytest.mark.parametrize("options", [{}, {"row_order": "pq"}, {"pca_max_data": 50}, {"d": 1}, {"many": 100}])
+def test_projected_rows_are_handed_on_before_they_are_clustered(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options, announced = dict(options), list[Sequence[Any]]()
+    monkeypatch.setattr(partition, "MANY_TEXTS", options.pop("many", 100_000))
+    p, q = sets(d=options.pop("d", 5))
+    config = resolve_config(MauveConfig(**options), len(p), len(q))
+    cluster = partition._cluster
+
+    def watched_cluster(*arguments: Any, **more: Any) -> Any:
+        assert announced
+        return cluster(*arguments, **more)
+
+    monkeypatch.setattr(partition, "_cluster", watched_cluster)
+    made = partition_sets([p, q], config, on_projected=announced.append)
+    assert len(announced) == 1
+    for rows, expected in zip(announced[0], made.rows, strict=True):
+        np.testing.assert_array_equal(rows, expected)

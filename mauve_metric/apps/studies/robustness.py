@@ -272,7 +272,7 @@ class _Work:
         results = {
             name: score_buckets(
                 *(human, model, evaluation.partition, number, config),
-                neighbours_of(human, model, evaluation.partition, number, config)(),
+                neighbours_of(human, model, [evaluation.partition.rows[at] for at in (0, number)], config)(),
                 learned=learned,
             )
             for number, (name, (human, model), learned) in enumerate(
