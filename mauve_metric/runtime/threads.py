@@ -151,12 +151,12 @@ def side_by_side(wanted: bool = True) -> Iterator[Start]:
     from concurrent.futures import ThreadPoolExecutor  # which takes 40 ms to import
 
     def start(function: Callable[..., Value], *arguments: Any) -> Callable[[], Value]:
-        call = cache(partial(function, *arguments))
+        call = cache(one_each(partial(function, *arguments)))
         future = pool.submit(call)
         return lambda: call() if future.cancel() else future.result()
 
-    one_each = partial(thread_libraries().limit, limits=1, user_api="openmp")  # of the thread that calls it
-    with one_blas_thread(), ThreadPoolExecutor(workers, initializer=one_each) as pool:
+    one_each = thread_libraries().wrap(limits=1, user_api="openmp")  # of the thread that calls it
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         _one_thread.workers = workers
         try:
             yield start

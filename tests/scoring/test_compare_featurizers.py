@@ -116,7 +116,7 @@ def test_the_verdict_names_the_featurizer_that_alone_tells_models_apart(several:
 def test_every_form_has_the_rows_of_all(several: Comparison) -> None:
     rows = list(csv.DictReader(io.StringIO(several.to_csv())))
     each = [(name, model) for name, one in several.by_featurizer.items() for model in one.ranking]
-    joint = [(name, model) for name in ("all", "together") for model in several.ranking]
+    joint = [(name, model) for name in ("all", "joined") for model in several.ranking]
     expected = [*joint[:2], *each, *joint[2:]]
     assert sorted((row["featurizer"], row["model"]) for row in rows) == sorted(expected)
     assert [row["model"] for row in rows[:2]] == [*several.ranking]

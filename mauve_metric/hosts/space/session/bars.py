@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mauve_metric.options import HUMAN
-from mauve_metric.report.score_rows import TOGETHER
+from mauve_metric.report.first_screen import TOGETHER
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.plain_text import digits, in_brackets, printable
 

@@ -13,7 +13,9 @@ from mauve_metric.hosts.cli.main import main, parse
 
 
 def test_the_page_is_served_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = pytest.importorskip("mauve_metric.hosts.space.page")
+    pytest.importorskip("gradio")
+    from mauve_metric.hosts.space import page
+
     served: list[dict[str, Any]] = []
     monkeypatch.setattr(page, "main", lambda **options: served.append(options))
     assert main(["serve"]) == 0 and main(["serve", "--host", "0.0.0.0", "--port", "81"]) == 0
@@ -21,7 +23,9 @@ def test_the_page_is_served_at_the_address(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_port_that_is_taken_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    page = pytest.importorskip("mauve_metric.hosts.space.page")
+    pytest.importorskip("gradio")
+    from mauve_metric.hosts.space import page
+
     monkeypatch.setattr(page, "main", lambda **options: (_ for _ in ()).throw(OSError("Cannot find empty port")))
     assert main(["serve", "--port", "81"]) == 1
     assert "error: --port must be free, and 81 cannot be listened at" in capsys.readouterr().err
