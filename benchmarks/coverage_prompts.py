@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers, Labels
-from mauve_metric.clustering.histograms import Histograms, auto_num_buckets, count_labels
+from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.measures.frontier import exact_area, frontier_integral
 from mauve_metric.measures.groups import count_groups
 from mauve_metric.options import MauveConfig

@@ -21,8 +21,9 @@ from scipy.stats import norm
 
 from mauve_metric.apps.describing.distances.density_ratios import ESTIMATORS, estimate_mauve
 from mauve_metric.arrays import Floats
-from mauve_metric.clustering.histograms import auto_num_buckets, count_labels
+from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.kmeans import kmeans
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.uncertainty.intervals import debiased_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from mauve_metric import Histograms, MauveConfig
-from mauve_metric.clustering.histograms import auto_learned_buckets
+from mauve_metric.clustering.num_buckets import auto_learned_buckets
 from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.plain_text import digits

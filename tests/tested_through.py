@@ -34,6 +34,7 @@ TESTED_THROUGH = {
         "apps/describing/likelihood/language_model",
         "apps/decoder_settings",
     ),
+    "clustering/test_quantizers.py": ("clustering/num_buckets",),
     "clustering/test_blocks.py": ("clustering/checkpoint",),
     "features/test_featurize.py": ("features/batches",),
     "features/test_use.py": ("features/packaged",),

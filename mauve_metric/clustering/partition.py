@@ -12,8 +12,9 @@ import numpy as np
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Floats, Integers, Labels
 from mauve_metric.clustering import blocks, kmeans, projection
-from mauve_metric.clustering.histograms import Quantized, auto_num_buckets, is_auto, too_many_singles
+from mauve_metric.clustering.histograms import Quantized, too_many_singles
 from mauve_metric.clustering.nearest_centres import assign
+from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import is_sequential
 from mauve_metric.features.row_blocks import (

@@ -8,7 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mauve_metric.arrays import FeatureRows, Integers
 from mauve_metric.clustering import drmm, kmeans, lattice
-from mauve_metric.clustering.histograms import Advance, Quantized, auto_learned_buckets, auto_num_buckets
+from mauve_metric.clustering.histograms import Advance, Quantized
+from mauve_metric.clustering.num_buckets import auto_learned_buckets, auto_num_buckets
 from mauve_metric.measures.cross_fitting import buckets_of_ranks, cross_fit, same_rows
 from mauve_metric.options import (
     MauveConfig,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.arrays import Floats, Integers
-from mauve_metric.clustering.histograms import Histograms, auto_num_buckets
+from mauve_metric.clustering.histograms import Histograms
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.clustering.partition import USUAL_FOR_CLOSENESS
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.scores import SCORES

@@ -174,8 +174,8 @@ def _counts(
 ) -> tuple[Integers, Integers, Bools]:
     """Number of balls around each point, of points in each ball, and whether a ball's centre is in a point's ball.
 
-    radii: squared, of the balls. reach: those of balls around the points, if they have some. squared: see
-    `_squared_radii`.
+    radii: squared, of the balls. reach: those of balls around the points, if they have some.
+    squared: `_squared_distances` of points and balls, if they are there.
     """
     around, inside = (np.zeros(len(side.rows), dtype=np.int64) for side in (points, balls))
     covered = np.zeros(len(balls.rows), dtype=bool)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from mauve_metric.clustering.histograms import auto_num_buckets
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures.groups import GROUPS_A_BUCKET
 from mauve_metric.options import (

@@ -141,8 +141,8 @@ def one_blas_thread() -> AbstractContextManager[None]:
 def side_by_side(wanted: bool = True) -> Iterator[Start]:
     """Context whose value starts a function with arguments in a thread of a pool, and returns a function that waits.
 
-    Who waits for a function that has not begun runs it, so that a function may start others. The libraries have one
-    thread then for each of ours. On one CPU, or where it is not wanted, a function runs when it is waited for.
+    A wait for a function that has not begun runs it in the waiting thread, so that a function may start others. The
+    libraries have one thread then for each of ours. On one CPU, or where it is not wanted, each wait runs its function.
     """
     workers = blas_threads() if wanted else 1
     if workers == 1:

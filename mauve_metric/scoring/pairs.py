@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from mauve_metric.clustering.histograms import auto_num_buckets
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.results.comparison import Difference
 from mauve_metric.results.result import MauveResult

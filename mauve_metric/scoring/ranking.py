@@ -16,12 +16,8 @@ from mauve_metric.results.comparison import Difference, ranking_score, tested_di
 from mauve_metric.results.result import MauveResult
 from mauve_metric.uncertainty import intervals
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
-from mauve_metric.uncertainty.differences import (
-    LEAST_FORECAST,
-    MOST_FORECAST,
-    detectable_difference,
-    difference_of,
-)
+from mauve_metric.uncertainty.differences import difference_of
+from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST, detectable_difference
 from mauve_metric.uncertainty.learned_score import Learned, learned_estimates
 
 NEAR_0 = 0.05  # closeness of sets that next to every text tells apart: there it does not order models

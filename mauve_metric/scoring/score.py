@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from mauve_metric.arrays import Floats
-from mauve_metric.clustering.histograms import Histograms, count_labels, is_auto
+from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet

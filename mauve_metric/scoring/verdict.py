@@ -8,7 +8,7 @@ from dataclasses import replace
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult, VerdictWord
 from mauve_metric.uncertainty.closeness import Bound, closeness_of
-from mauve_metric.uncertainty.differences import texts_to_decide
+from mauve_metric.uncertainty.forecast import texts_to_decide
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 FEWEST_TEXTS = 20  # of a set: two buckets of ten texts; fewer support no statement about two sets

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Features, Floats, Integers, Labels
-from mauve_metric.clustering.histograms import Histograms, auto_learned_buckets, count_labels
+from mauve_metric.clustering.histograms import Histograms, count_labels
+from mauve_metric.clustering.num_buckets import auto_learned_buckets
 from mauve_metric.features.row_blocks import (
     ConcatenatedRows,
     as_rows,

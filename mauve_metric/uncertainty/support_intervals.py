@@ -33,7 +33,11 @@ class SupportIntervals(NamedTuple):
 
 
 class SupportErrors(NamedTuple):
-    """Variances of precision and recall, (2,), with the numbers of texts they are of, and `human_halves`; or None."""
+    """Errors of precision and recall.
+
+    variances: of both, (2,); None for fewer than ten texts in a half. sizes: human and model texts. human_halves: see
+    `SupportIntervals`.
+    """
 
     variances: Floats | None
     sizes: tuple[int, int]

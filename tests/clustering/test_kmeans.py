@@ -7,8 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans as kmeans_module
-from mauve_metric.clustering.histograms import auto_num_buckets
 from mauve_metric.clustering.kmeans import _split, _spread_start, _start, kmeans
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 torch = pytest.importorskip("torch")
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ import torch
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.clustering import histograms, partition
-from mauve_metric.clustering.histograms import auto_num_buckets
+from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows

@@ -12,7 +12,7 @@ from mauve_metric import Comparison, compare
 from mauve_metric.options import MauveConfig
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.scoring.ranking import NEAR_0, _forecasts
-from mauve_metric.uncertainty.differences import LEAST_FORECAST, MOST_FORECAST
+from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import compare
-from mauve_metric.uncertainty.differences import detectable_difference, texts_to_decide
+from mauve_metric.uncertainty.forecast import detectable_difference, texts_to_decide
 from mauve_metric.uncertainty.intervals import local_form_inverse
 
 

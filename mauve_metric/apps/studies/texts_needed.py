@@ -16,7 +16,7 @@ from mauve_metric.arrays import Counts, Floats
 from mauve_metric.measures import frontier
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty import intervals, jackknife
-from mauve_metric.uncertainty.differences import LEAST_FORECAST, MOST_FORECAST, POWER
+from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST, POWER
 
 DRAWS = 24  # sets of each size; the sizes tried share a fitted line
 STEPS = 8  # sizes tried at most

@@ -20,7 +20,7 @@ from mauve_metric.results.runs import mean_of_runs, runs_of_names
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.runtime.plain_text import digits, p_words, printable
-from mauve_metric.uncertainty.differences import detectable_difference
+from mauve_metric.uncertainty.forecast import detectable_difference
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
 _ROUNDING = 1e-9

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from mauve_metric.apps.studies.texts_needed import at_score, texts_needed
 from mauve_metric.measures import frontier
 from mauve_metric.uncertainty.closeness import Bound, joint_covariance
-from mauve_metric.uncertainty.differences import MOST_FORECAST, difference_of
+from mauve_metric.uncertainty.differences import difference_of
+from mauve_metric.uncertainty.forecast import MOST_FORECAST
 from mauve_metric.uncertainty.intervals import estimate_scores
 from mauve_metric.uncertainty.jackknife import debiased_frontier
 

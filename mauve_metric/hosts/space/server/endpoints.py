@@ -155,9 +155,10 @@ class Endpoints:
         def call(*values: object, **named: object) -> dict[str, object]:
             with show_errors():
                 arguments = signature.bind(*values, **named).arguments
-                client, run = arguments.pop("request").client, Run.within(self.limits)
+                address, run = arguments.pop("request").client, Run.within(self.limits)
+                client = client_of(address.host) if address else ""
                 job = self.job(name, arguments)
-                with self.turns.turn(f"address {client_of(client.host) if client else ''}", run):
+                with self.turns.turn(f"address {client}", run, client):
                     return self._answer(name, job, run)
 
         lines = [f"    {key}: {spec.meaning}" for key, spec in inputs.items() if spec.meaning]
