@@ -261,34 +261,31 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
     sampled = rows[sample]
     candidates, few = on_cpu(sampled), len(sample) ** 2 <= _MOST_PRODUCTS
     squares, rng = np.einsum("ij,ij->i", candidates, candidates), np.random.default_rng([seed, restart])
-    products: Rows | None = None
 
     def distances(places: Integers) -> Rows:
         """Squared distances (m, n) of the candidates from some of them."""
-        if products is not None:
-            inner = products[places]
-        else:
-            inner = on_device.inner(sampled, places) if is_tensor(sampled) else candidates[places] @ candidates.T
-        away: Rows = squares[places][:, None] + squares - 2 * inner
+        inner = on_device.inner(sampled, places) if is_tensor(sampled) else candidates[places] @ candidates.T
+        inner *= -2
+        away: Rows = inner
+        away += squares[places][:, None] + squares
         away[np.arange(len(places)), places] = 0
-        np.maximum(away, 0, out=away)
-        return away
+        return np.maximum(away, 0, out=away)
 
     chosen = [0]
     with one_blas_thread() if few else nullcontext():  # for many small products
-        if few:
-            products = candidates @ candidates.T
-        nearest = distances(np.array([0]))[0]
+        table = distances(np.arange(len(sample))) if few else None
+        nearest = distances(np.array([0]))[0] if table is None else table[0]
         while len(chosen) < num_buckets:
             count = min(1 if few else _DRAWN_TOGETHER, num_buckets - len(chosen))
             sums = np.cumsum(nearest, dtype=np.float64)
             drawn = np.searchsorted(sums, rng.random(count * draws) * sums[-1])
             drawn = np.minimum(drawn, len(sample) - 1)
-            for of_centre, away in zip(np.split(drawn, count), np.split(distances(drawn), count), strict=True):
-                np.minimum(away, nearest, out=away)
-                best = int(away.sum(axis=1).argmin())
-                chosen.append(int(of_centre[best]))
-                nearest = away[best]
+            away = (distances(drawn) if table is None else table[drawn]).reshape(count, draws, -1)
+            for of_centre, places in zip(away, drawn.reshape(count, draws), strict=True):
+                np.minimum(of_centre, nearest, out=of_centre)
+                best = int(of_centre.sum(axis=1).argmin())
+                chosen.append(int(places[best]))
+                nearest = of_centre[best]
     return sample[chosen]
 
 
