@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mauve_metric.arrays import Array, FeatureRows, Integers
+from mauve_metric.arrays import Array, FeatureRows, Integers, Rows
 from mauve_metric.clustering import kmeans
 from mauve_metric.clustering.checkpoint import (
     CHECKPOINT_FILE,
@@ -109,8 +109,8 @@ def label_rows(
     runs: Sequence[Run] = (),
     checkpoint: Path | None = None,
     watch: Watch = unwatched,
-) -> tuple[list[Integers], Projection]:
-    """The bucket of each row, (n,), for the run of the literature and those by content, and the projection.
+) -> tuple[list[Integers], Clustering]:
+    """The bucket of each row, (n,), for the run of the literature and those by content, and what gave them.
 
     Args:
         rows: both sets stacked, (n, d).
@@ -126,7 +126,7 @@ def label_rows(
     watched = WatchedRows(rows, watch, hashed=checkpoint is not None)
     if checkpoint is None:
         made = _fit(watched, config, runs)
-        return _labels(watched, made), made.projection
+        return _labels(watched, made), made
     file = checkpoint / CHECKPOINT_FILE
     settings = [options_of_stage(run_config, "quantize") for run_config in (config, *(run.config for run in runs))]
     fits = [[hashlib.sha256(run.order.tobytes()).hexdigest(), run.seed, int(run.plus_plus)] for run in runs]
@@ -136,7 +136,7 @@ def label_rows(
         labels = _labels(watched, loaded)
         if watched.content() == content:
             logger.info("the clustering is taken from %s", file)
-            return labels, loaded.projection
+            return labels, loaded
         warn_of_other(file)
     with naming(file):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -148,31 +148,33 @@ def label_rows(
     if watched.content() != content:
         file.unlink(missing_ok=True)
         raise ValueError("features must stay as they are while they are read: two passes gave different rows")
-    return labels, made.projection
+    return labels, made
 
 
 def _fit(rows: WatchedRows, config: ResolvedConfig, runs: Sequence[Run]) -> Clustering:
     """The projection, from one pass, and the centres of every run, from a sample each."""
     rows.title = "projection"
     projection = fit_projection(rows, config.kmeans_explained_var, config.pca_max_data, config.seed)
-    return fit_centres(rows, projection, config, runs)
+    return fit_centres(rows.rows, projection, config, runs)
 
 
 def fit_centres(
-    rows: WatchedRows, projection: Projection, config: ResolvedConfig, runs: Sequence[Run] = ()
+    rows: FeatureRows, projection: Projection, config: ResolvedConfig, runs: Sequence[Run] = ()
 ) -> Clustering:
-    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`.
-
-    The rows of a sample are read and projected a block at a time, but all at once where each reading is a pass.
-    """
+    """The centres of every run, each from a sample of the rows: all, or 256 a bucket at random; see `label_rows`."""
     fits = []
     for run in (Run(np.arange(rows.shape[0]), config, config.seed + 2, plus_plus=False), *runs):
         numbers = kmeans.sample_numbers(len(run.order), run.config.num_buckets, run.seed)
-        chosen = OrderedRows(rows, run.order[numbers])
-        sample = projection.apply_all(ArrayRows(rows.take(chosen.order)) if is_sequential(rows.rows) else chosen)
+        sample = projected(rows, projection, run.order[numbers])
         options = options_of_quantizer(run.config, "kmeans")
         fits.append(kmeans.fit(sample, run.config.num_buckets, seed=run.seed, plus_plus=run.plus_plus, **options))
     return Clustering(projection, fits)
+
+
+def projected(rows: FeatureRows, projection: Projection, numbers: Integers) -> Rows:
+    """The projected rows with these numbers, read a block at a time, but all at once where each reading is a pass."""
+    chosen = OrderedRows(rows, numbers)
+    return projection.apply_all(ArrayRows(rows.take(numbers)) if is_sequential(rows) else chosen)
 
 
 def _labels(rows: WatchedRows, clustering: Clustering) -> list[Integers]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -307,11 +308,11 @@ def _finer(rows: ProjectedRows, places: Integers, sets: StackedSets, config: Res
     k = min(config.num_buckets, len(kept))
     few = _rows_of_finer(len(kept), k, seed)
     if len(few) == len(kept):
-        labels = kmeans.kmeans(fitted_to, k, seed=seed, plus_plus=1, **options)
+        labels, centres = kmeans.kmeans(fitted_to, k, seed=seed, plus_plus=1, **options), None
     else:
         centres = kmeans.fit(_at(fitted_to, few), k, seed=seed + 2, plus_plus=1, **options)
         labels = assign(tensors.on_cpu(fitted_to), centres)
-    return _without_singles(rows, labels[number])[places]
+    return _without_singles(lambda numbers: tensors.on_cpu(_at(rows, numbers)), labels[number], centres)[places]
 
 
 def _rows_of_finer(number: int, num_buckets: int, seed: int) -> Integers:
@@ -320,22 +321,29 @@ def _rows_of_finer(number: int, num_buckets: int, seed: int) -> Integers:
     return some_numbers(number, min(number, of_bucket * num_buckets), seed)
 
 
-def _without_singles(rows: ProjectedRows, labels: Labels) -> Labels:
-    """Move each text that is alone in its bucket to the bucket of its nearest other text, if there are too many.
+def _without_singles(rows_at: Callable[[Integers], Array], labels: Labels, centres: Array | None = None) -> Labels:
+    """Move each text that is alone in its bucket to the nearest bucket of several, if too many are alone.
 
     The sides play no part, so that equal sets stay equal.
 
+    Args:
+        rows_at: returns the projected rows with these numbers.
+        centres: of the buckets, of which the nearest counts if these are fitted to a sample; None: the nearest text's.
+
     >>> rows = np.array([[0.0], [0.1], [3.0], [3.1], [2.0], [0.5], [9.0], [-5.0], [5.0]], dtype=np.float32)
-    >>> _without_singles(rows, np.array([0, 0, 1, 1, 2, 3, 4, 5, 6])).tolist()
+    >>> _without_singles(rows.__getitem__, np.array([0, 0, 1, 1, 2, 3, 4, 5, 6])).tolist()
     [0, 0, 1, 1, 1, 0, 1, 0, 1]
     """
     totals = np.bincount(labels)
     if not too_many_singles(totals):
         return labels
-    is_alone, rows = totals[labels] == 1, tensors.on_cpu(rows)
-    nearest = assign(rows[is_alone], rows[~is_alone])  # the number of the nearest text that is not alone
+    alone, others = (np.flatnonzero((totals[labels] == 1) == side) for side in (True, False))
     joined = labels.copy()
-    joined[is_alone] = labels[~is_alone][nearest]
+    if centres is None:
+        joined[alone] = labels[others[assign(rows_at(alone), rows_at(others))]]
+    else:
+        several = np.flatnonzero(totals > 1)
+        joined[alone] = several[assign(rows_at(alone), centres[several])]
     without_gaps: Labels = np.unique(joined, return_inverse=True)[1]
     return without_gaps
 
@@ -455,7 +463,7 @@ def _in_blocks(
         if finer:
             numbers = numbers[_rows_of_finer(len(kept), run_config.num_buckets, config.seed + offset)]
         fits.append(blocks.Run(numbers, run_config, config.seed + 2 + offset, 1 if finer else True))
-    labels, fitted = blocks.label_rows(
+    labels, made = blocks.label_rows(
         stacked,
         config,
         fits,
@@ -465,27 +473,20 @@ def _in_blocks(
     labels[1:] = [
         of_run[order[kept][number][places]] for of_run, (kept, number) in zip(labels[1:], chosen, strict=True)
     ]
+    rows_at = partial(blocks.projected, OrderedRows(stacked, order), made.projection)
+    for index, ((_, _, is_finer), fit, (kept, _)) in enumerate(zip(runs, fits, chosen, strict=True), start=1):
+        if is_finer:
+            centres = None if len(fit.order) == len(kept) else made.centres[index]
+            labels[index] = _without_singles(rows_at, labels[index][order], centres)[places]
     others, closeness = iter(labels[clusterings:]), []
     for of_closeness, of_list, is_finer in lists:
-        if is_finer or of_closeness != by_content:
-            made = [next(others) for _ in of_list]
-            closeness.append([_merged(of_run, fitted, stacked, order) for of_run in made] if is_finer else made)
-        else:
-            closeness.append(labels[1:clusterings])
+        of_others = is_finer or of_closeness != by_content
+        closeness.append([next(others) for _ in of_list] if of_others else labels[1:clusterings])
     return Partition(
-        _sampled(fitted, sets, config),
+        _sampled(made.projection, sets, config),
         [stacking.split(run_labels) for run_labels in labels[:clusterings]],
         closeness=[[stacking.split(of_run) for of_run in of_list] for of_list in closeness],
     )
-
-
-def _merged(labels: Labels, fitted: projection.Projection, stacked: FeatureRows, order: Integers) -> Labels:
-    """`_without_singles` of rows that are read in blocks; all are read once more where there are too many."""
-    if not too_many_singles(np.bincount(labels)):
-        return labels
-    merged = np.empty_like(labels)
-    merged[order] = _without_singles(fitted.apply_all(stacked)[order], labels[order])
-    return merged
 
 
 def _sampled(fitted: projection.Projection, sets: Sequence[Features], config: ResolvedConfig) -> list[ProjectedRows]:

@@ -18,7 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mauve_metric.arrays import Array, FeatureRows, Features, Integers
-from mauve_metric.features.row_blocks import BLOCK_ROWS, CheckedRows, ConcatenatedRows, MappedRows, numbers_of
+from mauve_metric.features.row_blocks import (
+    BLOCK_ROWS,
+    CheckedRows,
+    ConcatenatedRows,
+    MappedRows,
+    OrderedRows,
+    numbers_of,
+)
 from mauve_metric.inputs.file_types import natural_order
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, short_message
@@ -175,7 +182,7 @@ class BlockwiseRows:
 
 def is_sequential(features: Features) -> bool:
     """Return whether a few rows cost a pass over all."""
-    if isinstance(features, CheckedRows):
+    if isinstance(features, CheckedRows | OrderedRows):
         return is_sequential(features.rows)
     if isinstance(features, ConcatenatedRows):
         return any(map(is_sequential, features.sources))

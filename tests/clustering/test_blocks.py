@@ -293,8 +293,8 @@ def test_a_clustering_by_content_has_its_own_options_and_starts_by_k_means_plus_
     config = resolve_config(MauveConfig(num_buckets=12, kmeans_num_redo=4, kmeans_max_iter=3, seed=3), 300, 300)
     by_content = replace(config, num_buckets=14, kmeans_num_redo=1)
     order = np.random.default_rng(2).permutation(len(ROWS))
-    (published, found), projection = label_rows(ArrayRows(ROWS), config, [Run(order, by_content, 6, True)])
-    rows = projection.apply_all(ArrayRows(ROWS))
+    (published, found), made = label_rows(ArrayRows(ROWS), config, [Run(order, by_content, 6, True)])
+    rows = made.projection.apply_all(ArrayRows(ROWS))
     np.testing.assert_array_equal(published, kmeans.kmeans(rows, 12, 4, 3, 3))
     np.testing.assert_array_equal(found[order], kmeans.kmeans(rows[order], 14, 1, 3, 4, plus_plus=True))
 

@@ -18,7 +18,7 @@ from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
-from mauve_metric.features.row_blocks import CheckedRows, ConcatenatedRows, content_order
+from mauve_metric.features.row_blocks import ArrayRows, CheckedRows, ConcatenatedRows, content_order
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.scoring.evaluation import resolve_config
@@ -287,17 +287,42 @@ def test_closeness_of_many_rows_is_that_of_any_options_and_of_blocks(
     for name, number in (("MANY_ROWS", 200), ("MOST_FINER", 4), ("MOST_OF_MANY", 9)):
         monkeypatch.setattr(partition, name, number)
     p, q = sets(120)
+    blockwise = [ArrayRows(p), ArrayRows(q)], RunOptions(checkpoint=tmp_path)
     expected, found, in_blocks = (
-        partition_sets(
-            [p, q], resolve_config(MauveConfig(num_runs=1, **more), 120, 120), RunOptions(checkpoint=folder)
-        ).closeness
-        for more, folder in (({"num_buckets": 30}, None), (options, None), (options, tmp_path))
+        partition_sets(rows, resolve_config(MauveConfig(num_runs=1, **more), 120, 120), run).closeness
+        for more, (rows, run) in (
+            ({"num_buckets": 30}, ([p, q], None)),
+            (options, ([p, q], None)),
+            (options, blockwise),
+        )
     )
     assert [len(runs) for runs in found] == [len(runs) for runs in in_blocks] == [1]
     assert len(np.unique(np.concatenate(expected[0][0]))) == 9
     for one, two, three in zip(expected[0][0], found[0][0], in_blocks[0][0], strict=True):
         np.testing.assert_array_equal(one, two)
         assert np.mean(one == three) > 0.95  # the last bits of the projection may move a row on a border
+
+
+@pytest.mark.parametrize("rows_a_bucket", [8, 100])
+def test_texts_alone_in_a_fine_bucket_join_another_in_memory_and_in_blocks(
+    rows_a_bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The buckets are fitted to 320 of the rows or to all; 100 texts are far from others, a fifth of them alone."""
+    for name, number in (("MANY_ROWS", 200), ("MOST_FINER", 4), ("MOST_OF_MANY", 40), ("ROWS_OF_MANY", rows_a_bucket)):
+        monkeypatch.setattr(partition, name, number)
+    near = np.eye(103)[np.arange(400) % 3]
+    p, q = (
+        np.concatenate([5 * near[:350] + 0.2 * side, 0.5 * near[350:] + far])
+        for side, far in zip(sets(350, d=103), np.split(np.eye(103)[3:], 2), strict=True)
+    )
+    config = resolve_config(MauveConfig(kmeans_explained_var=1.0), 400, 400)
+    in_memory = partition_sets([p, q], config).closeness
+    in_blocks = partition_sets([ArrayRows(p), ArrayRows(q)], config, RunOptions(checkpoint=tmp_path)).closeness
+    for found, other in zip(in_memory[0], in_blocks[0], strict=True):
+        labels = np.concatenate(found)
+        counts = np.bincount(labels)
+        assert counts.min() > 1 and len(counts) < 40
+        assert np.sum(labels != np.concatenate(other)) < 5  # last bits
 
 
 def test_closeness_does_not_depend_on_the_door(tmp_path: Path) -> None:
