@@ -19,7 +19,7 @@ import numpy as np
 
 from mauve_metric.arrays import Bools, Hashes, Integers, Rows
 from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition
-from mauve_metric.features.row_blocks import as_rows, content_keys, copies, order_of_keys, some_numbers
+from mauve_metric.features.row_blocks import as_rows, copies, order_of_keys, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, Design, design_of, pair_of_groups, same_origin
 from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
@@ -50,25 +50,21 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent:
     """
     if all(side.dependence is not None for side in sides):
         return list(sides)
-    human, *models = (replace(side, content_keys=content_keys(side.features)) for side in sides)
-    if independent:
-        return [replace(side, groups=None, dependence=Dependence("independent")) for side in (human, *models)]
-    pairs = [_groups_of_pair(human, model, seed) for model in models]
-    prompts = np.concatenate([q_codes[q_codes >= 0] for _, q_codes, _ in pairs])  # models may share them
-    if len(np.unique(prompts)) == len(prompts) and all(pair_of_groups(*codes) is None for *codes, _ in pairs):
-        models = [
-            replace(model, groups=None, dependence=shared) for model, (_, _, shared) in zip(models, pairs, strict=True)
-        ]
-        return [replace(human, groups=None, dependence=Dependence(models[0].design)), *models]
-    # together in each pair; the number of the first text, so that `Dependence.human` has an entry for it
-    every = np.stack([p_codes for p_codes, _, _ in pairs])
-    _, first, kind_of = np.unique(every, axis=1, return_index=True, return_inverse=True)
-    models = [
-        replace(model, groups=q_codes, dependence=shared._replace(human=p_codes))
-        for model, (p_codes, q_codes, shared) in zip(models, pairs, strict=True)
+    groups, known = list[Integers | None]([None] * len(sides)), [Dependence("independent")] * len(sides)
+    if not independent:
+        of_human, of_models, shared = zip(*(_groups_of_pair(sides[0], model, seed) for model in sides[1:]), strict=True)
+        designs = [of_model.design for of_model in shared if of_model.design != "undeclared"]
+        known = [Dependence(designs[0] if designs else "undeclared"), *shared]
+        prompts = np.concatenate([codes[codes >= 0] for codes in of_models])  # models may share them
+        if len(np.unique(prompts)) < len(prompts) or any(map(pair_of_groups, of_human, of_models)):
+            # together in each pair; the number of the first text, so that `Dependence.human` has an entry for it
+            _, first, kind_of = np.unique(np.stack(of_human), axis=1, return_index=True, return_inverse=True)
+            groups = [first[kind_of.ravel()], *of_models]
+            known[1:] = [of_model._replace(human=codes) for of_model, codes in zip(shared, of_human, strict=True)]
+    return [
+        replace(side, groups=codes, dependence=dependence, content_keys=side.row_keys)
+        for side, codes, dependence in zip(sides, groups, known, strict=True)
     ]
-    design = next((model.design for model in models if model.design != "undeclared"), models[0].design)
-    return [replace(human, groups=first[kind_of.ravel()], dependence=Dependence(design)), *models]
 
 
 def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet]:
@@ -137,7 +133,7 @@ def _repetition(
     """
     sizes, n_p = (len(human), len(model)), len(human)
     is_model = np.arange(sum(sizes)) >= n_p
-    copied = copies([side.features for side in (human, model)], [side.row_keys() for side in (human, model)])
+    copied = copies([side.features for side in (human, model)], [side.row_keys for side in (human, model)])
     times = _times_of_copies(copied, is_model)
     own_times = times[is_model.astype(np.int64), copied + 1]
     near, is_near, spaced = _near_of_all(human, model, copied, None if declared else seed)
@@ -225,7 +221,7 @@ def _near_repeats(
     """
     sides, numbers, taken = (human, model), [], []
     for side, some in zip(sides, distinct, strict=True):
-        in_order = some[np.argsort(side.row_keys()[some], kind="stable")]
+        in_order = some[np.argsort(side.row_keys[some], kind="stable")]
         numbers.append(in_order[some_numbers(len(some), min(len(some), MOST_SEARCHED), seed)])
         taken.append(as_rows(side.features).take(numbers[-1]))
     of_sides = find_repeats(*standardised(*taken), seed)
@@ -298,7 +294,7 @@ def _standardised_sample(
 ) -> tuple[list[Integers], tuple[Rows, Rows]]:
     """The numbers of at most so many random texts of each side, in the order by content, and their rows."""
     sides = human, model
-    numbers = [order_of_keys(side.row_keys())[some_numbers(len(side), min(len(side), most), seed)] for side in sides]
+    numbers = [order_of_keys(side.row_keys)[some_numbers(len(side), min(len(side), most), seed)] for side in sides]
     taken = [as_rows(side.features).take(some) for side, some in zip(sides, numbers, strict=True)]
     return numbers, standardised(*taken)
 

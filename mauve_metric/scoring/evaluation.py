@@ -165,8 +165,8 @@ class Evaluation:
         features: dict[str, FeatureSet] = {}
         for number, (name, side) in enumerate(self.job.prepared(self.inputs.sides).items()):
             self.watch("featurize", number)
-            features[name] = self.inputs.with_origin(name, self._with_texts_beside(self.job.side(side), number))
-        sides = self.inputs.with_groups(features)
+            features[name] = self._with_texts_beside(self.job.side(side), number)
+        sides = self.inputs.with_design(features)
         arguments = {side.argument: sides[name] for name, side in self.inputs.sides.items()}
         check_columns(arguments)
         human, *models = arguments.values()
@@ -244,7 +244,7 @@ class Evaluation:
         if key not in self.memory:
             self.watch("cluster", 0)
             settings: dict[str, Any] = {"clusterings": self.clusterings, "every_row": self.every_row}
-            settings |= {"keys": [side.row_keys() for side in self.sides], "on_projected": on_projected}
+            settings |= {"keys": [side.row_keys for side in self.sides], "on_projected": on_projected}
             while len(self.memory) >= _KEPT_PARTITIONS:
                 del self.memory[next(iter(self.memory))]
             partition = partition_sets(rows, self.resolved, self._run_of("common"), groups=groups, **settings)

@@ -98,7 +98,7 @@ def log_warnings(result: MauveResult) -> None:
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: Start = run_when_asked) -> Learned | None:
     """The score on learned buckets of two sides; None where texts are too few. run: see `side_by_side`."""
-    keys, repetition = (p.row_keys(), q.row_keys()), q.dependence and q.dependence.repetition
+    keys, repetition = (p.row_keys, q.row_keys), q.dependence and q.dependence.repetition
     groups, units = pair_of_groups(p.groups, q.groups), repetition.units if repetition else None
     return learned_score(p.features, q.features, groups, config, keys, units, run)
 
