@@ -28,7 +28,7 @@ from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import ProjectedRows, is_read_only_in_blocks
 from mauve_metric.runtime.threads import Start, side_by_side
 from mauve_metric.scoring import score
-from mauve_metric.scoring.gap import explain_buckets, with_composition, with_extreme_texts
+from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
@@ -439,9 +439,8 @@ class Evaluation:
         number, subgroups = self.names.index(name) + 1, self.subgroups
         result = self.result_of(name) if result is None else result
         readable = self.readable.pair(0, number)
-        explanation = explain_buckets(self.partition, number, result, self.resolved, readable, buckets, texts)
-        explanation = with_composition(explanation, subgroups, number)
-        return with_extreme_texts(explanation, readable.texts, texts) if with_extremes else explanation
+        settings = self.resolved, readable, buckets, texts, subgroups
+        return explain_buckets(self.partition, number, result, *settings, with_extremes=with_extremes)
 
 
 def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
