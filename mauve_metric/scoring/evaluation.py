@@ -17,6 +17,7 @@ from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options
 from mauve_metric.features.dependence import codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import By, Inputs, Subgroups, check_columns, check_same_encoder, open_sides
+from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config_fields, options_of_stage
 from mauve_metric.results.comparison import Comparison, OwnScore
@@ -461,10 +462,13 @@ def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOption
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     alone = Evaluation.of_sets([p, q], config, run, clusterings=2 if config.permutations else 1)
     (human, model), partition, resolved = alone.sides, alone.partition, alone.resolved
-    histograms = score.count_buckets(human, model, partition, 1, resolved)[0]
+    shares = score.count_buckets(human, model, partition, 1, resolved)[0].probabilities()
+    mauve = curve_area(
+        divergence_curve(*shares, config.mauve_scaling_factor, config.divergence_curve_discretization_size)
+    )
     p_value = score.permutation_p_value(human, model, partition, resolved)
     signature = format_signature(signature_entries(p, q, resolved))
-    return OwnScore(score.score_histograms(histograms, resolved)["mauve"], resolved.num_buckets, p_value, signature)
+    return OwnScore(mauve, resolved.num_buckets, p_value, signature)
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:

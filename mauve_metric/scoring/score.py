@@ -194,9 +194,10 @@ def score_buckets(
     codes, bounds = codes_of(p, q), list[Bound]()
     counts = others or [histograms]
     is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
+    is_tested = 1 / (config.permutations + 1) <= 1 - config.confidence_level  # fewer permutations find no difference
+    tested = p_value if is_tested else None
     for runs in partition.closeness or [by_content]:
         pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
-        tested = _tested(p_value, config)
         bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
@@ -213,10 +214,7 @@ def score_buckets(
         mauve_finer_ci=finer.mauve and finer.mauve.ci,
         curve_band=None if estimates.problem is not None else curve_band(histograms, config),
         p_value=p_value,
-        design=q.design,
-        partners=None if q.dependence is None else q.dependence.partners,
-        pairs_in_step=None if q.dependence is None else q.dependence.in_step,
-        **_fields_of_repeats(q),
+        **_fields_of_dependence(q),
         num_buckets=k,
         warnings=warnings,
         signature_entries=signature_entries(p, q, config, entries or {}),
@@ -227,11 +225,6 @@ def score_buckets(
         normalised_missing=NOT_READ_AGAIN if formats[2] else None,
         bounds=tuple(bounds),
     )
-
-
-def _tested(p_value: float | None, config: MauveConfig) -> float | None:
-    """The p-value of a permutation test; None where it has too few permutations to find a difference."""
-    return None if 1 / (config.permutations + 1) > 1 - config.confidence_level else p_value
 
 
 def _fields_of_clusterings(areas: Sequence[float], null: Floats, config: ResolvedConfig) -> dict[str, Any]:
@@ -277,16 +270,16 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
     }
 
 
-def _fields_of_repeats(q: FeatureSet) -> dict[str, Any]:
-    """The fields of a result on texts that repeat others of their set."""
-    repetition = None if q.dependence is None else q.dependence.repetition
-    if repetition is None:
-        return {}
-    return {
-        "p_repeated": repetition.p_share,
-        "q_repeated": repetition.q_share,
-        "repeats_p_value": repetition.excess,
-    }
+def _fields_of_dependence(q: FeatureSet) -> dict[str, Any]:
+    """The fields of a result on texts that depend on each other, and that repeat others of their set."""
+    if q.dependence is None:
+        return {"design": q.design, "partners": None, "pairs_in_step": None}
+    design, partners, in_step, _, repetition = q.dependence
+    fields = {"design": design, "partners": partners, "pairs_in_step": in_step}
+    if repetition is not None:
+        shares = {"p_repeated": repetition.p_share, "q_repeated": repetition.q_share}
+        fields |= {**shares, "repeats_p_value": repetition.excess}
+    return fields
 
 
 def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:

@@ -220,8 +220,7 @@ def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
     for name, side in _named(p, q):
         yield from _side_warnings(side, name)
-    yield from alignment_warnings(p, q)
-    yield from repetition_warnings(q)
+    yield from _dependence_warnings(p, q)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = _shared_texts(p, q, p.text_hashes, q.text_hashes)
         _, kind_of, times = np.unique(p.text_hashes, return_inverse=True, return_counts=True)
@@ -306,16 +305,13 @@ def check_of_lengths(human: float, model: float) -> str:
     return f"check that the {shorter} texts are whole, and no prompts or labels" if is_far else ""
 
 
-def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Warn of rows that are said to be aligned, of which the features pair those of other rows."""
-    share = None if q.dependence is None else q.dependence.in_step
+def _dependence_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Aligned rows whose features pair other rows, and repeats that may mean prompts or a mistake."""
+    if q.dependence is None:
+        return
+    share, repetition = q.dependence.in_step, q.dependence.repetition
     if p.by_rows and q.by_rows and q.design == "aligned" and share is not None and share < IN_STEP_SHARE:
         yield warn("rows_not_aligned", {"share": share})
-
-
-def repetition_warnings(q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Warn of texts that repeat others of their set, where that may mean prompts or a mistake."""
-    repetition = None if q.dependence is None else q.dependence.repetition
     if repetition is None:
         return
     for name, times in zip(("human", "model"), repetition.whole, strict=True):
