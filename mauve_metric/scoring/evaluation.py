@@ -83,6 +83,7 @@ class Evaluation:
         self.clusterings, self.every_row, self.listed = clusterings, every_row, listed
         self.memory = {} if memory is None else memory
         self.watch = watch or (lambda *_: None)
+        self._read: dict[int, list[str]] = {}  # the texts of sides, by their number
 
     @classmethod
     def open(
@@ -191,10 +192,6 @@ class Evaluation:
         return replace(features, dropped=features.dropped + source.dropped)
 
     @cached_property
-    def _read(self) -> dict[int, list[str]]:
-        return {}
-
-    @cached_property
     def texts(self) -> list[list[str] | None]:
         """The texts of each set as they are featurized, a list each; None for streams, and where none are given."""
         for number, side in enumerate(self.inputs.sides.values()):
@@ -212,14 +209,12 @@ class Evaluation:
     @cached_property
     def sides(self) -> list[FeatureSet]:
         """The features of all sets, with the groups of texts that depend on each other."""
-        declared = self.declared
-        return with_dependence(declared, self.config.seed, independent=self.config.independent)
+        return with_dependence(self.declared, self.config.seed, independent=self.config.independent)
 
     @cached_property
     def resolved(self) -> ResolvedConfig:
         """The options with the values that "auto" and presets stand for."""
-        sizes = [*map(len, self.sides)]
-        return resolve_config(self.config, *sizes)
+        return resolve_config(self.config, *map(len, self.sides))
 
     @cached_property
     def pairs(self) -> list[tuple[FeatureSet, FeatureSet]]:
@@ -269,10 +264,10 @@ class Evaluation:
         )
         return side_by_side(few and self.run.score_device is None)
 
-    def _partition_and_neighbours(
+    def _neighbours(
         self, pairs: Sequence[tuple[FeatureSet, FeatureSet]], run: Start
-    ) -> tuple[Partition, list[Callable[[], dict[str, Any]]]]:
-        """The partition, and for each pair of sides the neighbours, which `run` starts before rows are clustered."""
+    ) -> list[Callable[[], dict[str, Any]]]:
+        """Cluster the rows; the neighbours of each pair of sides, which `run` starts before that where it can."""
         started: list[Callable[[], dict[str, Any]]] = []
 
         def start(rows: Sequence[ProjectedRows]) -> None:
@@ -283,7 +278,7 @@ class Evaluation:
             self.partition = self._partition(start)
         if not started:
             start(self.partition.rows)
-        return self.partition, started
+        return started
 
     def result(self, *, other_reading: bool = True) -> MauveResult:
         """The result of the only model, with what the layout that separates its set does to it.
@@ -293,11 +288,11 @@ class Evaluation:
         p, q = self.sides
         with self._side_by_side as run:
             learned = run(score.learned_of, p, q, self.resolved, run)
-            partition, (neighbours,) = self._partition_and_neighbours([(p, q)], run)
-            p_value = score.permutation_p_value(p, q, partition, self.resolved)
+            (neighbours,) = self._neighbours([(p, q)], run)
+            p_value = score.permutation_p_value(p, q, self.partition, self.resolved)
             self.watch("score", 1)
             scores = neighbours(), p_value, learned()
-        result = score.score_buckets(p, q, partition, 1, self.resolved, *scores)
+        result = score.score_buckets(p, q, self.partition, 1, self.resolved, *scores)
         result = self._with_other_reading(result) if other_reading else result
         result = judged(self._without_layout(result, p, q, 1), self.resolved)
         return result.with_reference_name(self.run.reference_name)
@@ -335,7 +330,7 @@ class Evaluation:
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
         with self._side_by_side as run:
-            partition, neighbours_of_pairs = self._partition_and_neighbours(self.pairs, run)
+            neighbours_of_pairs = self._neighbours(self.pairs, run)
             learned_of_pairs = [run(score.learned_of, *pair, resolved, run) for pair in self.pairs]
             parts = list(zip(self.names, self.pairs, neighbours_of_pairs, learned_of_pairs, strict=True))
             for number, (name, (human, model), neighbours, learned) in enumerate(
@@ -345,7 +340,7 @@ class Evaluation:
                 own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
                 scores = neighbours(), own_scores[name].p_value, learned()
                 entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
-                results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
+                results[name] = score.score_buckets(human, model, self.partition, number, resolved, *scores, entries)
         for number, (name, pair) in enumerate(zip(self.names, self.pairs, strict=True), start=1):
             result = judged(self._without_layout(results[name], *pair, number), resolved)
             results[name] = result.with_reference_name(self.run.reference_name)

@@ -160,10 +160,17 @@ def score_buckets(
     k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
     histograms, *others = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
-    estimates = debiased_estimates(others or [histograms], config)
+    codes, bounds = codes_of(p, q), list[Bound]()
+    by_content, counts = without_first(partition.labels), others or [histograms]
+    is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
+    is_tested = 1 / (config.permutations + 1) <= 1 - config.confidence_level  # fewer permutations find no difference
+    tested = p_value if is_tested else None
+    for runs in partition.closeness or [by_content]:
+        pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
+        bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
+    estimates = debiased_estimates(counts, config) if bounds[0].counts is None else bounds[0].estimates(config)
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     areas = [scores["mauve"], *(curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)]
-    by_content = without_first(partition.labels)
     splits = [
         resampling.null_scores(run.p_counts, run.q_counts, c, points, groups=run.groups)
         for run in (histograms, *others[:1])
@@ -191,14 +198,6 @@ def score_buckets(
         *wrapping_warnings(p, q),
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
-    codes, bounds = codes_of(p, q), list[Bound]()
-    counts = others or [histograms]
-    is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
-    is_tested = 1 / (config.permutations + 1) <= 1 - config.confidence_level  # fewer permutations find no difference
-    tested = p_value if is_tested else None
-    for runs in partition.closeness or [by_content]:
-        pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
-        bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     return MauveResult(

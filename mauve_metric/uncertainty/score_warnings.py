@@ -218,7 +218,7 @@ def origin_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
-    for name, side in _named(p, q):
+    for name, side in (("human", p), ("model", q)):
         yield from _side_warnings(side, name)
     yield from _dependence_warnings(p, q)
     if p.text_hashes is not None and q.text_hashes is not None:
@@ -255,9 +255,10 @@ def _shared_texts(p: FeatureSet, q: FeatureSet, p_hashes: Hashes, q_hashes: Hash
 
 def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Characters that the featurizer cannot see, in the set with more of them, or a language that it does not read."""
-    shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in _named(p, q)}
+    sides = {"human": p, "model": q}
+    shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in sides.items()}
     name = max(shares, key=lambda name: shares[name])
-    languages = {name: None if side.marks is None else side.marks.language for name, side in _named(p, q)}
+    languages = {name: None if side.marks is None else side.marks.language for name, side in sides.items()}
     who = _featurizer_of(p if p.identity is not None else q)
     if shares[name] > FEW_UNSEEN:
         language, many = languages[name], shares[name] > MANY_UNSEEN
@@ -274,10 +275,6 @@ def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def _featurizer_of(side: FeatureSet) -> str:
     return "the featurizer" if side.identity is None else side.identity.get("model", "the featurizer")
-
-
-def _named(p: FeatureSet, q: FeatureSet) -> tuple[tuple[str, FeatureSet], tuple[str, FeatureSet]]:
-    return ("human", p), ("model", q)
 
 
 def _length_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
