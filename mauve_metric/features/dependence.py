@@ -50,20 +50,20 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent:
     """
     if all(side.dependence is not None for side in sides):
         return list(sides)
-    groups, known = list[Integers | None]([None] * len(sides)), [Dependence("independent")] * len(sides)
+    groups, dependences = list[Integers | None]([None] * len(sides)), [Dependence("independent")] * len(sides)
     if not independent:
         of_human, of_models, shared = zip(*(_groups_of_pair(sides[0], model, seed) for model in sides[1:]), strict=True)
         designs = [of_model.design for of_model in shared if of_model.design != "undeclared"]
-        known = [Dependence(designs[0] if designs else "undeclared"), *shared]
+        dependences = [Dependence(designs[0] if designs else "undeclared"), *shared]
         prompts = np.concatenate([codes[codes >= 0] for codes in of_models])  # models may share them
         if len(np.unique(prompts)) < len(prompts) or any(map(pair_of_groups, of_human, of_models)):
             # together in each pair; the number of the first text, so that `Dependence.human` has an entry for it
             _, first, kind_of = np.unique(np.stack(of_human), axis=1, return_index=True, return_inverse=True)
             groups = [first[kind_of.ravel()], *of_models]
-            known[1:] = [of_model._replace(human=codes) for of_model, codes in zip(shared, of_human, strict=True)]
+            dependences[1:] = [of_model._replace(human=codes) for of_model, codes in zip(shared, of_human, strict=True)]
     return [
         replace(side, groups=codes, dependence=dependence, content_keys=side.row_keys)
-        for side, codes, dependence in zip(sides, groups, known, strict=True)
+        for side, codes, dependence in zip(sides, groups, dependences, strict=True)
     ]
 
 

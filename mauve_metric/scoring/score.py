@@ -163,8 +163,7 @@ def score_buckets(
     codes, bounds = codes_of(p, q), list[Bound]()
     by_content, counts = without_first(partition.labels), others or [histograms]
     is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
-    is_tested = 1 / (config.permutations + 1) <= 1 - config.confidence_level  # fewer permutations find no difference
-    tested = p_value if is_tested else None
+    tested = _tested(p_value, config)
     for runs in partition.closeness or [by_content]:
         pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
         bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
@@ -224,6 +223,11 @@ def score_buckets(
         normalised_missing=NOT_READ_AGAIN if formats[2] else None,
         bounds=tuple(bounds),
     )
+
+
+def _tested(p_value: float | None, config: MauveConfig) -> float | None:
+    """The p-value of a permutation test; None where it has too few permutations to find a difference."""
+    return None if 1 / (config.permutations + 1) > 1 - config.confidence_level else p_value
 
 
 def _fields_of_clusterings(areas: Sequence[float], null: Floats, config: ResolvedConfig) -> dict[str, Any]:
