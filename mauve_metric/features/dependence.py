@@ -19,7 +19,7 @@ import numpy as np
 
 from mauve_metric.arrays import Bools, Hashes, Integers, Rows
 from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition
-from mauve_metric.features.row_blocks import as_rows, content_keys, copies, order_of_keys, some_numbers
+from mauve_metric.features.row_blocks import as_rows, copies, order_of_keys, some_numbers
 from mauve_metric.measures.groups import FEWEST_GROUPS, Design, design_of, pair_of_groups, same_origin
 from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
@@ -50,25 +50,21 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent:
     """
     if all(side.dependence is not None for side in sides):
         return list(sides)
-    human, *models = (replace(side, content_keys=content_keys(side.features)) for side in sides)
-    if independent:
-        return [replace(side, groups=None, dependence=Dependence("independent")) for side in (human, *models)]
-    pairs = [_groups_of_pair(human, model, seed) for model in models]
-    prompts = np.concatenate([q_codes[q_codes >= 0] for _, q_codes, _ in pairs])  # models may share them
-    if len(np.unique(prompts)) == len(prompts) and all(pair_of_groups(*codes) is None for *codes, _ in pairs):
-        models = [
-            replace(model, groups=None, dependence=shared) for model, (_, _, shared) in zip(models, pairs, strict=True)
-        ]
-        return [replace(human, groups=None, dependence=Dependence(models[0].design)), *models]
-    # together in each pair; the number of the first text, so that `Dependence.human` has an entry for it
-    every = np.stack([p_codes for p_codes, _, _ in pairs])
-    _, first, kind_of = np.unique(every, axis=1, return_index=True, return_inverse=True)
-    models = [
-        replace(model, groups=q_codes, dependence=shared._replace(human=p_codes))
-        for model, (p_codes, q_codes, shared) in zip(models, pairs, strict=True)
+    groups, dependences = list[Integers | None]([None] * len(sides)), [Dependence("independent")] * len(sides)
+    if not independent:
+        of_human, of_models, shared = zip(*(_groups_of_pair(sides[0], model, seed) for model in sides[1:]), strict=True)
+        designs = [of_model.design for of_model in shared if of_model.design != "undeclared"]
+        dependences = [Dependence(designs[0] if designs else "undeclared"), *shared]
+        prompts = np.concatenate([codes[codes >= 0] for codes in of_models])  # models may share them
+        if len(np.unique(prompts)) < len(prompts) or any(map(pair_of_groups, of_human, of_models)):
+            # together in each pair; the number of the first text, so that `Dependence.human` has an entry for it
+            _, first, kind_of = np.unique(np.stack(of_human), axis=1, return_index=True, return_inverse=True)
+            groups = [first[kind_of.ravel()], *of_models]
+            dependences[1:] = [of_model._replace(human=codes) for of_model, codes in zip(shared, of_human, strict=True)]
+    return [
+        replace(side, groups=codes, dependence=dependence, content_keys=side.row_keys)
+        for side, codes, dependence in zip(sides, groups, dependences, strict=True)
     ]
-    design = next((model.design for model in models if model.design != "undeclared"), models[0].design)
-    return [replace(human, groups=first[kind_of.ravel()], dependence=Dependence(design)), *models]
 
 
 def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet]:
@@ -122,7 +118,9 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     _, first, group_of = np.unique(origins, return_index=True, return_inverse=True)
     codes = names[first[group_of]]
     partners = int(np.isin(codes[n_p:], codes[:n_p]).sum())
-    in_step = _share_in_step(pairs, *(declared or (None, None)))
+    p_rows, q_rows = pairs.T
+    same = declared[0][p_rows] == declared[1][q_rows] if declared else p_rows == q_rows
+    in_step = float(np.mean(same)) if len(pairs) else None
     return codes[:n_p], codes[n_p:], Dependence(design, partners, in_step, repetition=repetition)
 
 
@@ -137,8 +135,10 @@ def _repetition(
     """
     sizes, n_p = (len(human), len(model)), len(human)
     is_model = np.arange(sum(sizes)) >= n_p
-    copied = copies([side.features for side in (human, model)], [side.row_keys() for side in (human, model)])
-    times = _times_of_copies(copied, is_model)
+    copied = copies([side.features for side in (human, model)], [side.row_keys for side in (human, model)])
+    # of each code the texts of either side, after a column of 0 for texts without one, (2, c + 1)
+    times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
+    times[:, 0] = 0
     own_times = times[is_model.astype(np.int64), copied + 1]
     near, is_near, spaced = _near_of_all(human, model, copied, None if declared else seed)
     exact = _exact_repeats(copied, own_times, is_model, declared)
@@ -147,13 +147,17 @@ def _repetition(
     is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
     groups = np.where(near >= 0, near + copied.max() + 1, np.where(exact, copied, -1))
     across, per_side = np.full((2, sum(sizes)), -1)
-    if not _has_few_kinds(copied, n_p):  # answers such as "yes" are draws
-        of_both = (times.min(axis=0) > 0)[copied + 1]  # and so is a text that both sides have and that is repeated
+    texts_of_sides = np.split(copied, [n_p])  # answers of few kinds, such as "yes", are draws
+    if all((side < 0).sum() + len(np.unique(side[side >= 0])) >= FEWEST_GROUPS for side in texts_of_sides):
+        of_both = (times.min(axis=0) > 0)[copied + 1]  # and so is a repeated text that both sides have
         across = np.where(of_both & (times.sum(axis=0)[copied + 1] == 2), copied, -1)
         data = (groups >= 0) & ~of_both & ~(is_own & is_model)
         per_side = np.where(data, 2 * groups + is_model, -1)
-    units = _units(copied, near)
-    whole = [_times_of_all(own_times[is_model == side]) for side in (0, 1)]
+    # a classifier would learn by heart what is in another fold
+    units = same_origin([None] * sum(sizes), *filter(None, (_entries(copied), _entries(near))))
+    units = np.where(np.bincount(units)[units] > 1, units, -1)
+    kinds_of_times = [np.unique(np.maximum(own_times[is_model == side], 1)) for side in (0, 1)]
+    p_times, q_times = (int(kinds[0]) if len(kinds) == 1 else 1 for kinds in kinds_of_times)
     repetition = Repetition(
         p_share,
         q_share,
@@ -161,16 +165,9 @@ def _repetition(
         (units[:n_p], units[n_p:]),
         groups[n_p:],
         spaced > BOTH_REPEAT,
-        (whole[0], whole[1]),
+        (p_times, q_times),
     )
     return across, per_side, repetition
-
-
-def _times_of_copies(copied: Integers, is_model: Bools) -> Integers:
-    """Count the texts of each side with each code, after a column of 0 for texts without one, (2, c + 1)."""
-    times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
-    times[:, 0] = 0
-    return times
 
 
 def _near_of_all(
@@ -180,8 +177,9 @@ def _near_of_all(
     n_p = len(human)
     if seed is None or min(n_p, len(model)) < 4 or human.features.shape[1] == 1:
         return np.full(len(copied), -1), np.zeros(len(copied), dtype=bool), 0.0
-    first_of = _first_copies(copied, np.arange(len(copied)) >= n_p)
-    first = np.unique(first_of)
+    codes = np.where(copied >= 0, 2 * copied + (np.arange(len(copied)) >= n_p), -1 - np.arange(len(copied)))
+    _, first, kind_of = np.unique(codes, return_index=True, return_inverse=True)
+    first_of, first = first[kind_of], np.sort(first)
     near, is_near, spaced = _near_repeats(human, model, [first[first < n_p], first[first >= n_p] - n_p], seed)
     return near[first_of], is_near[first_of], spaced
 
@@ -198,20 +196,6 @@ def _exact_repeats(copied: Integers, own_times: Integers, is_model: Bools, decla
     return exact
 
 
-def _has_few_kinds(copied: Integers, n_p: int) -> bool:
-    """Return whether the texts of a side are of fewer than `FEWEST_GROUPS` kinds."""
-    sides = np.split(copied, [n_p])
-    return any((side < 0).sum() + len(np.unique(side[side >= 0])) < FEWEST_GROUPS for side in sides)
-
-
-def _first_copies(copied: Integers, is_model: Bools) -> Integers:
-    """The number of the first row that is equal to each row, on its side, (n,)."""
-    codes = np.where(copied >= 0, 2 * copied + is_model, -1 - np.arange(len(copied)))
-    _, first, kind_of = np.unique(codes, return_index=True, return_inverse=True)
-    numbers: Integers = first[kind_of]
-    return numbers
-
-
 def _near_repeats(
     human: FeatureSet, model: FeatureSet, distinct: Sequence[Integers], seed: int
 ) -> tuple[Integers, Bools, float]:
@@ -225,7 +209,7 @@ def _near_repeats(
     """
     sides, numbers, taken = (human, model), [], []
     for side, some in zip(sides, distinct, strict=True):
-        in_order = some[np.argsort(side.row_keys()[some], kind="stable")]
+        in_order = some[np.argsort(side.row_keys[some], kind="stable")]
         numbers.append(in_order[some_numbers(len(some), min(len(some), MOST_SEARCHED), seed)])
         taken.append(as_rows(side.features).take(numbers[-1]))
     of_sides = find_repeats(*standardised(*taken), seed)
@@ -250,30 +234,9 @@ def _error(shares: Sequence[float], sizes: Sequence[int]) -> float:
     return math.sqrt(2 * sum(share * (1 - share) / size for share, size in zip(shares, sizes, strict=True)))
 
 
-def _units(copied: Integers, near: Integers) -> Integers:
-    """Codes of texts that are in one fold, since a classifier would learn them by heart, (n,); -1: each is alone."""
-    units = same_origin([None] * len(copied), *filter(None, (_entries(copied), _entries(near))))
-    return np.where(np.bincount(units)[units] > 1, units, -1)
-
-
-def _times_of_all(own_times: Integers) -> int:
-    """The number of times that each text of a side is there, where all have one; else 1."""
-    times = np.unique(np.maximum(own_times, 1))
-    return int(times[0]) if len(times) == 1 else 1
-
-
 def _entries(codes: Integers) -> list[object]:
     """The codes as a column of `same_origin`; empty where all are negative, which stands for a text alone."""
     return [code if code >= 0 else None for code in codes.tolist()] if (codes >= 0).any() else []
-
-
-def _share_in_step(pairs: Integers, human: Integers | None, model: Integers | None) -> float | None:
-    """The share of the found pairs whose texts are of one declared group; without any, in the same row of both sets."""
-    if not len(pairs):
-        return None
-    p_rows, q_rows = pairs.T
-    same = p_rows == q_rows if human is None or model is None else human[p_rows] == model[q_rows]
-    return float(np.mean(same))
 
 
 def _search_pairs(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> Integers:
@@ -298,7 +261,7 @@ def _standardised_sample(
 ) -> tuple[list[Integers], tuple[Rows, Rows]]:
     """The numbers of at most so many random texts of each side, in the order by content, and their rows."""
     sides = human, model
-    numbers = [order_of_keys(side.row_keys())[some_numbers(len(side), min(len(side), most), seed)] for side in sides]
+    numbers = [order_of_keys(side.row_keys)[some_numbers(len(side), min(len(side), most), seed)] for side in sides]
     taken = [as_rows(side.features).take(some) for side, some in zip(sides, numbers, strict=True)]
     return numbers, standardised(*taken)
 

@@ -188,6 +188,7 @@ class FeatureSet(StoredFeatures):
     def __len__(self) -> int:
         return int(self.features.shape[0])
 
+    @functools.cached_property
     def row_keys(self) -> Floats:
         """The `content_keys`, computed where they are not kept, (n,)."""
         return content_keys(self.features) if self.content_keys is None else self.content_keys

@@ -55,24 +55,24 @@ class Inputs(NamedTuple):
     aligned: bool = False
     prompts: tuple[str, ...] = ()
 
-    def with_origin(self, name: str, features: FeatureSet) -> FeatureSet:
-        """The features of a side with the origin of its texts, and with how many begin with a prompt."""
-        side = self.sides[name]
-        if side.echoes and features.marks is not None and "prompts" not in features.stripped:
-            wrapped = {**features.marks.wrapped, "prompts": side.echoes}
-            features = replace(features, marks=replace(features.marks, wrapped=wrapped))
-        return features if side.origin is None else replace(features, origin=side.origin)
-
-    def with_groups(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
-        """The sides with the codes of their groups.
+    def with_design(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
+        """The features of sides with the codes of their groups, their origin, and how many texts begin with a prompt.
 
         Raises:
             ValueError: a side has another number of groups than texts; aligned sides are of unequal size.
         """
-        codes = self.codes({name: len(side) for name, side in sides.items()})
-        if codes is None:
-            return {**sides}
-        return {name: replace(side, groups=codes[name], by_rows=self.aligned) for name, side in sides.items()}
+        codes, designed = self.codes({name: len(features) for name, features in sides.items()}), {**sides}
+        for name, features in sides.items():
+            side = self.sides[name]
+            changes: dict[str, Any] = {} if side.origin is None else {"origin": side.origin}
+            if side.echoes and features.marks is not None and "prompts" not in features.stripped:
+                wrapped = {**features.marks.wrapped, "prompts": side.echoes}
+                changes["marks"] = replace(features.marks, wrapped=wrapped)
+            if codes is not None:
+                changes |= {"groups": codes[name], "by_rows": self.aligned}
+            if changes:
+                designed[name] = replace(features, **changes)
+        return designed
 
     def codes(self, sizes: Mapping[str, int]) -> dict[str, Integers] | None:
         """The codes of the groups of sides of these sizes, without those of empty texts that were dropped.

@@ -17,6 +17,7 @@ from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options
 from mauve_metric.features.dependence import codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import By, Inputs, Subgroups, check_columns, check_same_encoder, open_sides
+from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config_fields, options_of_stage
 from mauve_metric.results.comparison import Comparison, OwnScore
@@ -28,7 +29,7 @@ from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import ProjectedRows, is_read_only_in_blocks
 from mauve_metric.runtime.threads import Start, side_by_side
 from mauve_metric.scoring import score
-from mauve_metric.scoring.gap import explain_buckets, with_composition, with_extreme_texts
+from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
@@ -82,6 +83,7 @@ class Evaluation:
         self.clusterings, self.every_row, self.listed = clusterings, every_row, listed
         self.memory = {} if memory is None else memory
         self.watch = watch or (lambda *_: None)
+        self._read: dict[int, list[str]] = {}  # the texts of sides, by their number
 
     @classmethod
     def open(
@@ -165,8 +167,8 @@ class Evaluation:
         features: dict[str, FeatureSet] = {}
         for number, (name, side) in enumerate(self.job.prepared(self.inputs.sides).items()):
             self.watch("featurize", number)
-            features[name] = self.inputs.with_origin(name, self._with_texts_beside(self.job.side(side), number))
-        sides = self.inputs.with_groups(features)
+            features[name] = self._with_texts_beside(self.job.side(side), number)
+        sides = self.inputs.with_design(features)
         arguments = {side.argument: sides[name] for name, side in self.inputs.sides.items()}
         check_columns(arguments)
         human, *models = arguments.values()
@@ -190,10 +192,6 @@ class Evaluation:
         return replace(features, dropped=features.dropped + source.dropped)
 
     @cached_property
-    def _read(self) -> dict[int, list[str]]:
-        return {}
-
-    @cached_property
     def texts(self) -> list[list[str] | None]:
         """The texts of each set as they are featurized, a list each; None for streams, and where none are given."""
         for number, side in enumerate(self.inputs.sides.values()):
@@ -211,14 +209,12 @@ class Evaluation:
     @cached_property
     def sides(self) -> list[FeatureSet]:
         """The features of all sets, with the groups of texts that depend on each other."""
-        declared = self.declared
-        return with_dependence(declared, self.config.seed, independent=self.config.independent)
+        return with_dependence(self.declared, self.config.seed, independent=self.config.independent)
 
     @cached_property
     def resolved(self) -> ResolvedConfig:
         """The options with the values that "auto" and presets stand for."""
-        sizes = [*map(len, self.sides)]
-        return resolve_config(self.config, *sizes)
+        return resolve_config(self.config, *map(len, self.sides))
 
     @cached_property
     def pairs(self) -> list[tuple[FeatureSet, FeatureSet]]:
@@ -244,7 +240,7 @@ class Evaluation:
         if key not in self.memory:
             self.watch("cluster", 0)
             settings: dict[str, Any] = {"clusterings": self.clusterings, "every_row": self.every_row}
-            settings |= {"keys": [side.row_keys() for side in self.sides], "on_projected": on_projected}
+            settings |= {"keys": [side.row_keys for side in self.sides], "on_projected": on_projected}
             while len(self.memory) >= _KEPT_PARTITIONS:
                 del self.memory[next(iter(self.memory))]
             partition = partition_sets(rows, self.resolved, self._run_of("common"), groups=groups, **settings)
@@ -268,10 +264,10 @@ class Evaluation:
         )
         return side_by_side(few and self.run.score_device is None)
 
-    def _partition_and_neighbours(
+    def _neighbours(
         self, pairs: Sequence[tuple[FeatureSet, FeatureSet]], run: Start
-    ) -> tuple[Partition, list[Callable[[], dict[str, Any]]]]:
-        """The partition, and for each pair of sides the neighbours, which `run` starts before rows are clustered."""
+    ) -> list[Callable[[], dict[str, Any]]]:
+        """Cluster the rows; the neighbours of each pair of sides, which `run` starts before that where it can."""
         started: list[Callable[[], dict[str, Any]]] = []
 
         def start(rows: Sequence[ProjectedRows]) -> None:
@@ -282,7 +278,7 @@ class Evaluation:
             self.partition = self._partition(start)
         if not started:
             start(self.partition.rows)
-        return self.partition, started
+        return started
 
     def result(self, *, other_reading: bool = True) -> MauveResult:
         """The result of the only model, with what the layout that separates its set does to it.
@@ -292,11 +288,11 @@ class Evaluation:
         p, q = self.sides
         with self._side_by_side as run:
             learned = run(score.learned_of, p, q, self.resolved, run)
-            partition, (neighbours,) = self._partition_and_neighbours([(p, q)], run)
-            p_value = score.permutation_p_value(p, q, partition, self.resolved)
+            (neighbours,) = self._neighbours([(p, q)], run)
+            p_value = score.permutation_p_value(p, q, self.partition, self.resolved)
             self.watch("score", 1)
             scores = neighbours(), p_value, learned()
-        result = score.score_buckets(p, q, partition, 1, self.resolved, *scores)
+        result = score.score_buckets(p, q, self.partition, 1, self.resolved, *scores)
         result = self._with_other_reading(result) if other_reading else result
         result = judged(self._without_layout(result, p, q, 1), self.resolved)
         return result.with_reference_name(self.run.reference_name)
@@ -334,7 +330,7 @@ class Evaluation:
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
         with self._side_by_side as run:
-            partition, neighbours_of_pairs = self._partition_and_neighbours(self.pairs, run)
+            neighbours_of_pairs = self._neighbours(self.pairs, run)
             learned_of_pairs = [run(score.learned_of, *pair, resolved, run) for pair in self.pairs]
             parts = list(zip(self.names, self.pairs, neighbours_of_pairs, learned_of_pairs, strict=True))
             for number, (name, (human, model), neighbours, learned) in enumerate(
@@ -344,7 +340,7 @@ class Evaluation:
                 own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
                 scores = neighbours(), own_scores[name].p_value, learned()
                 entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
-                results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
+                results[name] = score.score_buckets(human, model, self.partition, number, resolved, *scores, entries)
         for number, (name, pair) in enumerate(zip(self.names, self.pairs, strict=True), start=1):
             result = judged(self._without_layout(results[name], *pair, number), resolved)
             results[name] = result.with_reference_name(self.run.reference_name)
@@ -439,9 +435,8 @@ class Evaluation:
         number, subgroups = self.names.index(name) + 1, self.subgroups
         result = self.result_of(name) if result is None else result
         readable = self.readable.pair(0, number)
-        explanation = explain_buckets(self.partition, number, result, self.resolved, readable, buckets, texts)
-        explanation = with_composition(explanation, subgroups, number)
-        return with_extreme_texts(explanation, readable.texts, texts) if with_extremes else explanation
+        settings = self.resolved, readable, buckets, texts, subgroups
+        return explain_buckets(self.partition, number, result, *settings, with_extremes=with_extremes)
 
 
 def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
@@ -462,10 +457,13 @@ def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOption
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     alone = Evaluation.of_sets([p, q], config, run, clusterings=2 if config.permutations else 1)
     (human, model), partition, resolved = alone.sides, alone.partition, alone.resolved
-    histograms = score.count_buckets(human, model, partition, 1, resolved)[0]
+    shares = score.count_buckets(human, model, partition, 1, resolved)[0].probabilities()
+    mauve = curve_area(
+        divergence_curve(*shares, config.mauve_scaling_factor, config.divergence_curve_discretization_size)
+    )
     p_value = score.permutation_p_value(human, model, partition, resolved)
     signature = format_signature(signature_entries(p, q, resolved))
-    return OwnScore(score.score_histograms(histograms, resolved)["mauve"], resolved.num_buckets, p_value, signature)
+    return OwnScore(mauve, resolved.num_buckets, p_value, signature)
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:

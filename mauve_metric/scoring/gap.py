@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,9 @@ def explain_buckets(
     readable: Readable,
     buckets: int | Sequence[int],
     texts: int,
+    subgroups: Subgroups | None = None,
+    *,
+    with_extremes: bool = False,
 ) -> Explanation:
     """Explain the result of the model with this number.
 
@@ -39,6 +41,8 @@ def explain_buckets(
         result: with its labels. config: of the result. readable: the texts of P and of the model.
         buckets: how many to describe, the largest first, or the numbers of those to describe. texts: of each side to
             show.
+        subgroups: rows of the texts of each label, of P and of the models.
+        with_extremes: also the texts and n-grams by which the classifier of the learned score separates the two sets.
     """
     from scipy.stats import rankdata
 
@@ -78,6 +82,7 @@ def explain_buckets(
                 overlap=float(overlap[bucket]),
                 other_rank=int(other_ranks[match[bucket]]),
                 **_phrases(labels, bucket, distances, readable),
+                composition=_composition(labels, bucket, subgroups or {}, number),
                 p_texts=near[0],
                 q_texts=near[1],
             )
@@ -91,49 +96,35 @@ def explain_buckets(
         contributions=parts,
         p_values=p_values,
         buckets=tuple(described),
+        **(_extremes(result, readable.texts, texts) if with_extremes else {}),
     )
 
 
-def with_composition(explanation: Explanation, subgroups: Subgroups, number: int) -> Explanation:
-    """Add to each bucket its texts of each label that it holds.
-
-    Args:
-        subgroups: rows of the texts of each label, of P and of the models. number: of the model, from 1.
-    """
-    if not subgroups:
-        return explanation
-    result, buckets = explanation.result, []
-    for bucket in explanation.buckets:
-        inside = [labels == bucket.bucket for labels in (result.p_labels, result.q_labels)]
-        counts = {
-            label: [0 if rows is None else int(mask[rows].sum()) for mask, rows in zip(inside, pair, strict=True)]
-            for label, pair in ((label, (sides[0], sides[number])) for label, sides in subgroups.items())
-        }
-        composition = {label: (of_p, of_q) for label, (of_p, of_q) in counts.items() if of_p or of_q}
-        buckets.append(replace(bucket, composition=composition))
-    return replace(explanation, buckets=tuple(buckets))
+def _composition(
+    labels: tuple[Labels, Labels], bucket: int, subgroups: Subgroups, number: int
+) -> dict[str, tuple[int, int]]:
+    """The texts of P and of the model with each label that a bucket holds."""
+    composition = {}
+    for label, sides in subgroups.items():
+        pair = zip(labels, (sides[0], sides[number]), strict=True)
+        of_p, of_q = (0 if rows is None else int((side[rows] == bucket).sum()) for side, rows in pair)
+        if of_p or of_q:
+            composition[label] = of_p, of_q
+    return composition
 
 
-def with_extreme_texts(
-    explanation: Explanation, texts_of_sides: Sequence[Sequence[str] | None], texts: int
-) -> Explanation:
-    """Add the texts and n-grams by which the classifier of the learned score separates the two sets.
-
-    Args:
-        texts_of_sides: of P and of Q, or None. texts: of each side to show.
-    """
-    result = explanation.result
+def _extremes(result: MauveResult, texts_of_sides: Sequence[Sequence[str] | None], texts: int) -> dict[str, Any]:
+    """The fields of an explanation on the texts and n-grams by which the classifier separates the two sets."""
     if result.learned is None:
-        return explanation
+        return {}
     p_texts, q_texts = texts_of_sides
-    explained = replace(
-        explanation,
-        most_human=_extreme(result.learned.p_ranks, -1, p_texts, texts),
-        most_model=_extreme(result.learned.q_ranks, 1, q_texts, texts),
-    )
+    fields: dict[str, Any] = {
+        "most_human": _extreme(result.learned.p_ranks, -1, p_texts, texts),
+        "most_model": _extreme(result.learned.q_ranks, 1, q_texts, texts),
+    }
     if p_texts is None or q_texts is None or result.signature_entries.get("featurize_model_name") != "ngrams":
-        return explained
-    return replace(explained, ngrams=differing_ngrams(p_texts, q_texts))
+        return fields
+    return fields | {"ngrams": differing_ngrams(p_texts, q_texts)}
 
 
 def _extreme(scores: Floats, sign: int, texts: Sequence[str] | None, most: int) -> tuple[ScoredText, ...]:

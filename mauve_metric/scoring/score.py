@@ -98,7 +98,7 @@ def log_warnings(result: MauveResult) -> None:
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: Start = run_when_asked) -> Learned | None:
     """The score on learned buckets of two sides; None where texts are too few. run: see `side_by_side`."""
-    keys, repetition = (p.row_keys(), q.row_keys()), q.dependence and q.dependence.repetition
+    keys, repetition = (p.row_keys, q.row_keys), q.dependence and q.dependence.repetition
     groups, units = pair_of_groups(p.groups, q.groups), repetition.units if repetition else None
     return learned_score(p.features, q.features, groups, config, keys, units, run)
 
@@ -160,10 +160,16 @@ def score_buckets(
     k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
     histograms, *others = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
-    estimates = debiased_estimates(others or [histograms], config)
+    codes, bounds = codes_of(p, q), list[Bound]()
+    by_content, counts = without_first(partition.labels), others or [histograms]
+    is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
+    tested = _tested(p_value, config)
+    for runs in partition.closeness or [by_content]:
+        pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
+        bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
+    estimates = debiased_estimates(counts, config) if bounds[0].counts is None else bounds[0].estimates(config)
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     areas = [scores["mauve"], *(curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)]
-    by_content = without_first(partition.labels)
     splits = [
         resampling.null_scores(run.p_counts, run.q_counts, c, points, groups=run.groups)
         for run in (histograms, *others[:1])
@@ -191,13 +197,6 @@ def score_buckets(
         *wrapping_warnings(p, q),
         *format_warnings(formats, None if p.identity is None else p.identity.get("model")),
     )
-    codes, bounds = codes_of(p, q), list[Bound]()
-    counts = others or [histograms]
-    is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
-    for runs in partition.closeness or [by_content]:
-        pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
-        tested = _tested(p_value, config)
-        bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     finer = bounds[1].estimates(config) if len(bounds) > 1 else Estimates()
     bounds += [] if learned is None else [Bound.of_learned(learned, codes)]
     return MauveResult(
@@ -213,10 +212,7 @@ def score_buckets(
         mauve_finer_ci=finer.mauve and finer.mauve.ci,
         curve_band=None if estimates.problem is not None else curve_band(histograms, config),
         p_value=p_value,
-        design=q.design,
-        partners=None if q.dependence is None else q.dependence.partners,
-        pairs_in_step=None if q.dependence is None else q.dependence.in_step,
-        **_fields_of_repeats(q),
+        **_fields_of_dependence(q),
         num_buckets=k,
         warnings=warnings,
         signature_entries=signature_entries(p, q, config, entries or {}),
@@ -277,16 +273,16 @@ def _fields_of_side(name: str, side: FeatureSet, histograms: Histograms) -> dict
     }
 
 
-def _fields_of_repeats(q: FeatureSet) -> dict[str, Any]:
-    """The fields of a result on texts that repeat others of their set."""
-    repetition = None if q.dependence is None else q.dependence.repetition
-    if repetition is None:
-        return {}
-    return {
-        "p_repeated": repetition.p_share,
-        "q_repeated": repetition.q_share,
-        "repeats_p_value": repetition.excess,
-    }
+def _fields_of_dependence(q: FeatureSet) -> dict[str, Any]:
+    """The fields of a result on texts that depend on each other, and that repeat others of their set."""
+    if q.dependence is None:
+        return {"design": q.design, "partners": None, "pairs_in_step": None}
+    design, partners, in_step, _, repetition = q.dependence
+    fields = {"design": design, "partners": partners, "pairs_in_step": in_step}
+    if repetition is not None:
+        shares = {"p_repeated": repetition.p_share, "q_repeated": repetition.q_share}
+        fields |= {**shares, "repeats_p_value": repetition.excess}
+    return fields
 
 
 def _fields_of_learned(learned: Learned | None) -> dict[str, Any]:

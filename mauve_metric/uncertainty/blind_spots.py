@@ -41,9 +41,7 @@ def blind_spots(identity: Mapping[str, str]) -> tuple[dict[str, str], int] | Non
         The errors whose strongest form is not told apart from no error, by name as a sentence has them, and the texts
         in a half of the smallest set; None where there are none, or it was not measured.
     """
-    runs = _runs_of(identity)
-    if not runs:
-        return None
+    runs = [run for run in measured() if all(_same(identity.get(key), value) for key, value in run["encoder"].items())]
     tried = [(name, scores) for run in runs for name, scores in run["perturbations"].items()]
     seen = {name for name, scores in tried if scores["smallest_seen"] is not None}
     unseen = {name: scores["said"] for name, scores in tried if name not in seen}
@@ -59,11 +57,6 @@ def seen_by(featurizer: str, errors: Collection[str]) -> list[str]:
     runs = [run["perturbations"] for run in measured() if run["featurizer"] == featurizer]
     seen = [run[name] for name in errors for run in runs if name in run and run[name]["smallest_seen"] is not None]
     return [*dict.fromkeys(scores["said"] for scores in seen)]
-
-
-def _runs_of(identity: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The stress tests of the featurizer of this identity."""
-    return [run for run in measured() if all(_same(identity.get(key), value) for key, value in run["encoder"].items())]
 
 
 def _same(value: str | None, measured: str) -> bool:

@@ -144,12 +144,10 @@ def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
     """Warnings about texts that repeat themselves, were decoded wrongly, or are token ids."""
-    if numbers := _more_in_one(p, q, "loops", LOOPS_MORE):
-        yield warn("looping_texts", numbers, more=with_more(numbers))
-    if numbers := _more_in_one(p, q, "garbled", WRAPPED_SHARE):
-        yield warn("garbled_texts", numbers, more=with_more(numbers))
-    if numbers := _more_in_one(p, q, "numbers", NUMBERS_SHARE):
-        yield warn("token_ids", numbers, more=with_more(numbers))
+    marks = {"looping_texts": ("loops", LOOPS_MORE), "garbled_texts": ("garbled", WRAPPED_SHARE)}
+    for code, (mark, more) in (marks | {"token_ids": ("numbers", NUMBERS_SHARE)}).items():
+        if numbers := _more_in_one(p, q, mark, more):
+            yield warn(code, numbers, more=with_more(numbers))
 
 
 def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:

@@ -218,10 +218,9 @@ def origin_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def text_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Duplicates, shared texts and prompts, lengths."""
-    for name, side in _named(p, q):
+    for name, side in (("human", p), ("model", q)):
         yield from _side_warnings(side, name)
-    yield from alignment_warnings(p, q)
-    yield from repetition_warnings(q)
+    yield from _dependence_warnings(p, q)
     if p.text_hashes is not None and q.text_hashes is not None:
         shared = _shared_texts(p, q, p.text_hashes, q.text_hashes)
         _, kind_of, times = np.unique(p.text_hashes, return_inverse=True, return_counts=True)
@@ -256,9 +255,10 @@ def _shared_texts(p: FeatureSet, q: FeatureSet, p_hashes: Hashes, q_hashes: Hash
 
 def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
     """Characters that the featurizer cannot see, in the set with more of them, or a language that it does not read."""
-    shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in _named(p, q)}
+    sides = {"human": p, "model": q}
+    shares = {name: 0.0 if side.unseen is None else float(side.unseen.mean()) for name, side in sides.items()}
     name = max(shares, key=lambda name: shares[name])
-    languages = {name: None if side.marks is None else side.marks.language for name, side in _named(p, q)}
+    languages = {name: None if side.marks is None else side.marks.language for name, side in sides.items()}
     who = _featurizer_of(p if p.identity is not None else q)
     if shares[name] > FEW_UNSEEN:
         language, many = languages[name], shares[name] > MANY_UNSEEN
@@ -275,10 +275,6 @@ def _unseen_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def _featurizer_of(side: FeatureSet) -> str:
     return "the featurizer" if side.identity is None else side.identity.get("model", "the featurizer")
-
-
-def _named(p: FeatureSet, q: FeatureSet) -> tuple[tuple[str, FeatureSet], tuple[str, FeatureSet]]:
-    return ("human", p), ("model", q)
 
 
 def _length_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
@@ -306,16 +302,13 @@ def check_of_lengths(human: float, model: float) -> str:
     return f"check that the {shorter} texts are whole, and no prompts or labels" if is_far else ""
 
 
-def alignment_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Warn of rows that are said to be aligned, of which the features pair those of other rows."""
-    share = None if q.dependence is None else q.dependence.in_step
+def _dependence_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
+    """Aligned rows whose features pair other rows, and repeats that may mean prompts or a mistake."""
+    if q.dependence is None:
+        return
+    share, repetition = q.dependence.in_step, q.dependence.repetition
     if p.by_rows and q.by_rows and q.design == "aligned" and share is not None and share < IN_STEP_SHARE:
         yield warn("rows_not_aligned", {"share": share})
-
-
-def repetition_warnings(q: FeatureSet) -> Iterator[ScoreWarning]:
-    """Warn of texts that repeat others of their set, where that may mean prompts or a mistake."""
-    repetition = None if q.dependence is None else q.dependence.repetition
     if repetition is None:
         return
     for name, times in zip(("human", "model"), repetition.whole, strict=True):

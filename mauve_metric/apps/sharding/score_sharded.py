@@ -110,7 +110,7 @@ def score_sharded(
     q = shards.joined_shards("q_text", job.q, ordered[len(job.p) :])
     check_columns({"the features of p_text": p, "the features of q_text": q})
     check_same_encoder(p.identity, q.identity)
-    p, q = inputs.with_groups({"p": p, "q": q}).values()
+    p, q = inputs.with_design({"p": p, "q": q}).values()
     if (len(p) + len(q)) * p.features.shape[1] <= MOST_NUMBERS_AT_ONCE:
         p, q = (replace(side, features=all_rows(side.features)) for side in (p, q))
     result = Evaluation.of_sets([p, q], job.config, job.run).result()
