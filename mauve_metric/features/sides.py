@@ -453,7 +453,12 @@ def shared_prompts(columns: Mapping[str, tuple[str | None, Sequence[Hashable] | 
     shared = sum(count > 1 for count in texts.values())
     if not shared or len(texts) < FEWEST_GROUPS:
         return {}
-    logger.info("%d of %d prompts in %r have several texts: scored as sharing prompts", shared, len(texts), fields[-1])
+    logger.info(
+        "%d of %d prompts in %r have several texts in all files together: scored as sharing prompts",
+        shared,
+        len(texts),
+        fields[-1],
+    )
     return groups
 
 

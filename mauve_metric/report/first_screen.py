@@ -17,6 +17,7 @@ from mauve_metric.report.wording.verdict_sentence import (
     ranking_sentence,
     runs_ranking_sentence,
     said_of_models,
+    several_featurizers,
 )
 from mauve_metric.report.wording.words import as_in_papers, ngram_sentence
 from mauve_metric.results.comparison import Comparison, ranking_score
@@ -397,8 +398,7 @@ def paper_table(comparison: Mapping[str, tuple[MauveResult, float]], ranked_by: 
         comparison: for each model its result and the published MAUVE. ranked_by: see `Comparison`.
     """
     results = [result for result, _ in comparison.values()]
-    named = [*dict.fromkeys(bound.featurizer for result in results for bound in result.bounds if bound.featurizer)]
-    by = f" by {printable(named[0])}" if len(named) > 1 else ""
+    by = "".join(f" by {featurizer}" for featurizer in several_featurizers(results[0])[:1])
     plain = any(result.closeness_without_layout is not None for result in results)
     columns = [
         Column("model", "model"),
@@ -433,9 +433,10 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     of_models = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
     scaling = format_value(first.signature_entries["mauve_scaling_factor"])
     features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
-    ceiling, name = digits(first.mauve_ceiling, ".3f"), printable(first.reference_name)
+    by = "".join(f" by {featurizer}" for featurizer in several_featurizers(first)[:1])
+    ceiling, name = f"{digits(first.mauve_ceiling, '.3f')}{by}", printable(first.reference_name)
     kind = as_in_papers(parse_signature(signature))
-    halves = f" Precision and recall: {support_words(first)}." if support_words(first) else ""
+    halves = f" Precision and recall: {support_words(first)}{by}." if support_words(first) else ""
     return (
         f"{counted(first.n_p, f'{name} text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "
@@ -448,4 +449,4 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
 def caveats(models: Mapping[str, MauveResult]) -> list[str]:
     """The verdicts with their notes as sentences, each once, with the models that they are about."""
     said = {name: (headline(result).removesuffix("."), *notes_of(result)) for name, result in models.items()}
-    return [f"{sentence}." for sentence in said_of_models(said)]
+    return [sentence if sentence.endswith("?") else f"{sentence}." for sentence in said_of_models(said)]

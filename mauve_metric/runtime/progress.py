@@ -16,16 +16,18 @@ LINE_SECONDS = 10.0  # between two lines, and before the first
 
 
 class LogLines(io.StringIO):
-    """A file whose lines go to a function, such as that of a logger."""
+    """A file whose lines go to a function, such as that of a logger; not twice what a bar writes again at its end."""
 
     def __init__(self, log: Callable[[str], object]) -> None:
         super().__init__()
-        self.log = log
+        self.log, self.last = log, ""
 
     def write(self, text: str) -> int:
-        """Log text that is not only white space."""
-        if text.strip():
-            self.log(text.strip())
+        """Log text that is neither white space alone nor the last line again."""
+        line = text.strip()
+        if line and line != self.last:
+            self.log(line)
+            self.last = line
         return len(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import re
 from pathlib import Path
@@ -132,6 +133,17 @@ def test_numbers_in_prose_are_those_of_the_blocks_and_of_the_code() -> None:
     assert f"with {FEWEST_ALIKE} texts a set or more" in mathematics
     above = f"interval lies above {EQUIVALENT:g}".replace("0.", ".")
     assert all(above in text for text in (page, readme, mathematics))
+
+
+def test_what_readme_promises_is_in_the_tables() -> None:
+    readme, speed = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/speed.md"))
+    with (ROOT / "benchmarks" / "results" / "closeness.csv").open(encoding="utf-8") as file:
+        shares = [float(row["closeness covers"]) for row in csv.DictReader(file)]
+    assert f"In {sum(share >= 0.9 for share in shares)} of {len(shares)} [simulated cases]" in readme
+    table = speed.split("| comparison of 3 models")[0]  # rows of one score each
+    rows = re.findall(r"\| 5000 \+ 5000.*\n\| the same, everything.*", table)
+    seconds = [float(row.split("|")[2]) for row in "\n".join(rows).splitlines()]
+    assert "Two to five seconds a score of 5000 texts" in readme and min(seconds) > 1.5 and max(seconds) < 5
 
 
 def test_the_sentences_for_a_paper_have_the_numbers_of_the_blocks() -> None:

@@ -474,7 +474,9 @@ def test_equal_prompts_in_two_files_make_the_design(
     with caplog.at_level(logging.INFO, "mauve_metric.features.sides"):
         found = compute_mauve(**sides, featurize_model_name="ngrams", **SMALL)
     assert found.design == design
-    assert ("have several texts: scored as sharing prompts" in caplog.text) == (design != "undeclared")
+    assert ("have several texts in all files together: scored as sharing prompts" in caplog.text) == (
+        design != "undeclared"
+    )
     lists = {"p_text": HUMAN[:30], "q_text": MODEL}
     if design == "undeclared":
         assert found.to_dict() == compute_mauve(**lists, featurize_model_name="ngrams", **SMALL).to_dict()

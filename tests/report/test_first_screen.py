@@ -77,7 +77,7 @@ def test_one_screen_names_one_number_of_texts(results: dict[str, MauveResult]) -
     undecided = results["undecided"]
     assert undecided.texts_needed is not None and "few_texts" in {warning.code for warning in undecided.warnings}
     assert "a set would decide" in str(undecided) and "for a paper" not in str(undecided)
-    assert "only 120 texts a set: 500 or more for a paper" in str(results["different"])
+    assert "a set has only 120 texts: 500 or more for a paper" in str(results["different"])
 
 
 def test_each_verdict_is_short_and_begins_with_itself(results: dict[str, MauveResult]) -> None:
@@ -176,7 +176,7 @@ def test_what_is_no_text_is_named_on_the_first_screen(kind: str) -> None:
 
 def test_a_single_text_is_a_singular() -> None:
     lone = compute_mauve(p_text=["One text."], q_text=["Another text."], featurize_model_name="ngrams")
-    assert "only 1 text a set" in str(lone) and "num_buckets_large" not in [item.code for item in lone.warnings]
+    assert "a set has only 1 text" in str(lone) and "num_buckets_large" not in [item.code for item in lone.warnings]
     said = f"{lone} {lone.document().terminal()} {lone.to_latex()}"
     assert not re.search(
         r"(?<![+.])(?<!\+ )\b1 (?:human |model )?(?:texts|rows|prompts|models|buckets|words) (?!and)", said

@@ -219,3 +219,14 @@ def some_models(comparison: Comparison, names: list[str]) -> Comparison:
         kept[key] = tuple(pair for pair in getattr(comparison, key) if {pair.a, pair.b} <= {*names})
     kept["by_featurizer"] = {label: some_models(one, names) for label, one in comparison.by_featurizer.items()}
     return replace(comparison, smallest_difference=None, texts_needed=None, **kept)
+
+
+def test_a_paper_and_a_verdict_name_every_featurizer(scored: dict[int, tuple[MauveResult, Comparison]]) -> None:
+    single, several = scored[2]
+    for result in (single, several, some_models(several, ["n_a"])):
+        paper = result.to_latex().replace("\\_", "_")
+        assert "features of f_x + f_y, " in paper
+        assert " by f_x. Precision and recall: " in paper and "in both by f_x." in paper
+    for model in (single, *several.models.values()):
+        assert "as far as f_x + f_y see:" in headline(judged_as(model, "like human", None))
+    assert "in both by f_x" not in "".join(result.to_latex().replace("\\_", "_") for result in scored[1])

@@ -51,7 +51,7 @@ NOTES = {
     "truncated_texts": "{percent} of the {set} texts were cut to the featurizer's length",
     "duplicates_within": "{percent} of the {set} texts repeat another one",
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
-    "few_texts": "only {texts} a set: 500 or more for a paper",
+    "few_texts": "a set has only {texts}: 500 or more for a paper",
     "few_prompts": "only {few_prompts}: error bars are rough",
     "not_literature_featurizer": "not checked: {unseen}, which {featurizer} does not see (add --featurizer ngrams)",
 }
@@ -138,11 +138,11 @@ DIFFERS = {  # by what shows it
 LEADS: dict[VerdictWord, str] = {
     "different": "DIFFERENT from {reference}",
     "like human": "LIKE {reference}",
-    "undecided": "UNDECIDED: {n} texts a set are too few",
+    "undecided": "UNDECIDED: a set of {n} texts is too small",
     "no verdict": "NO VERDICT YET",
 }
 NO_VERDICT = {  # reason → what is wrong, and what to do
-    "too_few": "only {texts} a set. Give 20 at least, better 500.",
+    "too_few": "a set has only {texts}. Give 20 at least, better 500.",
     "constant_features": "all texts have the same features. Check the files and the featurizer.",
     "nearly_constant": "the features differ by rounding only. Try another featurizer.",
     "rows_not_aligned": "the rows are not aligned. Give both files in one order, or leave --aligned out.",
@@ -282,9 +282,14 @@ def rounded_down(score: float) -> str:
 
 def featurizers_of(result: MauveResult) -> str:
     """The names of a result's featurizers; empty for features."""
-    if len(result.by_featurizer) > 1:
-        return " + ".join(shown_names([*result.by_featurizer]).values())
-    return printable(str(result.signature_entries.get("featurize_model_name", "")))
+    alone = printable(str(result.signature_entries.get("featurize_model_name", "")))
+    return " + ".join(several_featurizers(result)) or alone
+
+
+def several_featurizers(result: MauveResult) -> tuple[str, ...]:
+    """The names of the featurizers of a result, or of a model in a comparison; empty for fewer than two."""
+    named = dict.fromkeys([*result.by_featurizer, *(bound.featurizer for bound in result.bounds if bound.featurizer)])
+    return tuple(shown_names([*named]).values()) if len(named) > 1 else ()
 
 
 def has_layout_scores(comparison: Comparison) -> bool:

@@ -238,7 +238,7 @@ def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFi
     human, few, good = files(tmp_path, human=HUMAN, few=GOOD[:15], good=GOOD)
     flags = flags_of(OPTIONS | {"num_buckets": 4})
     assert main(["score", human, few, *flags, "--fail-under", "0"]) == 4
-    assert "failed: NO VERDICT YET: only 15 texts a set." in capsys.readouterr().err
+    assert "failed: NO VERDICT YET: a set has only 15 texts." in capsys.readouterr().err
     assert main(["score", human, few, *flags]) == 0
     capsys.readouterr()
     before_of = {}

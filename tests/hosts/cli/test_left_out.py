@@ -21,7 +21,7 @@ def test_tables_have_their_notes_below_or_on_stderr(
     assert main([command, *files, form, "--num-runs", "1"]) == 0
     out, err = capsys.readouterr()
     with_notes, without = (err, out) if form == "--csv" else (out, err)
-    assert "UNDECIDED: 60 texts a set are too few" in with_notes and "60 texts a set" not in without
+    assert "UNDECIDED: a set of 60 texts is too small" in with_notes and "60 texts" not in without
     printed = [line for line in out.splitlines() if not line.startswith("%")]
     assert "--" not in "".join(printed)  # no flag in the table of a paper
     assert form == "--csv" or "60 human texts and 60 of each model, 6 buckets, c = 5. Closeness: " in out
