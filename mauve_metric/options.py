@@ -90,7 +90,7 @@ def _prefix(name: str, value: object) -> object:
 
 def _column(name: str, value: object) -> object:
     """A check for the name of a column."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not value:
         raise wrong(name, "the name of a column", value)
     return value
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from mauve_metric.options import option_names, page_fields
 
 ALIGNED = "Rows are aligned"  # label of the choice beside the models' texts
+_NOT_IN_A_PATH = r"(?<![\w/\\.-])"  # before a name of an option: a file may be called p_text.jsonl
 _OF_FILES = ("aligned", "common_rows", "reference_field", "prediction_field", "prompt_field", "encoding")
 
 
@@ -67,7 +68,7 @@ class Spelling(NamedTuple):
 
         names = "|".join(sorted(self.names, key=len, reverse=True))
         value = r"(?:['\"]([^'\"]+)['\"]|([\w.]+)|(?=`))"
-        message = re.sub(rf"(?<![\w-])({names})(?:={value}|(?![\w=]))", write, message)
+        message = re.sub(rf"{_NOT_IN_A_PATH}({names})(?:={value}|(?![\w=/-]|\.\w))", write, message)
         for pattern, words in self.phrases.items():
             message = re.sub(pattern, words, message)
         return message
@@ -79,8 +80,8 @@ SHELL = Spelling(
     {
         r"(--[\w-]+) True\b": r"\1",
         "--empty-texts drop": "--drop-missing",
-        r"\bp_text\b": "HUMAN",
-        r"\bq_text\b": "MODEL",
+        rf"{_NOT_IN_A_PATH}p_text(?![\w/-]|\.\w)": "HUMAN",
+        rf"{_NOT_IN_A_PATH}q_text(?![\w/-]|\.\w)": "MODEL",
         r"^(p|HUMAN) and (q|MODEL) must": "HUMAN and MODEL must",
         r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",
         r"((`?)(--[\w-]+)( [\w,.]+)?\2) \(\2\3(?:\4)?\2\)": r"\1",  # a flag, and the same in brackets

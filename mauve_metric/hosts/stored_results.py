@@ -116,7 +116,10 @@ def bucket_counts(values: Mapping[str, Any], side: str) -> Integers:
     Raises:
         ValueError: they are no shares of its number of texts.
     """
-    histogram: Floats = np.array(values[f"{side}_hist"], dtype=np.float64)
+    try:
+        histogram: Floats = np.array(values[f"{side}_hist"], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{side}_hist must hold numbers") from error
     n, buckets = values[f"n_{side}"], values["num_buckets"]
     if histogram.shape != (buckets,) or buckets < 1:
         raise ValueError(f"{side}_hist must hold {buckets} numbers")
@@ -135,7 +138,10 @@ def _check_learned(values: Mapping[str, Any], config: MauveConfig) -> None:
         if any(value is not None for value in (score, auc, *counts)):
             raise ValueError("mauve_classifier, auc, learned_p_counts and learned_q_counts belong together")
         return
-    p, q = (np.array(side, dtype=np.int64) for side in counts)
+    try:
+        p, q = (np.array(side, dtype=np.int64) for side in counts)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError("learned_p_counts and learned_q_counts must hold whole numbers") from error
     if p.shape != q.shape or p.ndim != 1 or (p.sum(), q.sum()) != (values["n_p"], values["n_q"]) or min(*p, *q) < 0:
         raise ValueError("learned_p_counts and learned_q_counts must hold numbers of all texts")
     p_shares, q_shares = p / p.sum(), q / q.sum()

@@ -56,7 +56,7 @@ from mauve_metric.inputs.tool_formats import (
     last_turn,
     text_or_reason,
 )
-from mauve_metric.runtime.checks import check_bool, check_count, check_file, shown
+from mauve_metric.runtime.checks import check_bool, check_count, check_file, shown, wrong
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, UnknownEnding
 from mauve_metric.runtime.plain_text import counted
 
@@ -201,8 +201,8 @@ class TextFile:
             raise TypeError(f"path must be the name of a file or folder, got {type(path).__name__}: {shown(path)}")
         fields = {"text_field": text_field, "reference_field": reference_field, "prediction_field": prediction_field}
         for name, value in (fields | {"prompt_field": prompt_field, "encoding": encoding}).items():
-            if value is not None and not isinstance(value, str):
-                raise TypeError(f"{name} must be a text, got {shown(value)}")
+            if value is not None and (not isinstance(value, str) or not value):
+                raise wrong(name, "a text with something in it", value)
         if most_bytes is not None:
             check_count("most_bytes", most_bytes)
         if str(path) == "":

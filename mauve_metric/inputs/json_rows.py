@@ -10,7 +10,7 @@ from pathlib import Path
 from mauve_metric.inputs.fields import LOOKED_AT, choose
 from mauve_metric.inputs.file_contents import decode, read_bytes
 from mauve_metric.inputs.records import Rows, lines_of
-from mauve_metric.runtime.checks import quoted, shown
+from mauve_metric.runtime.checks import check_path, quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField
 
 _DEPTH = 3  # of the list of records in an object
@@ -199,7 +199,7 @@ def _lists(value: Mapping[str, object], before: str = "", depth: int = 1) -> Ite
 
 def read_json(path: str | Path) -> object:
     """The JSON value of a file."""
-    return loaded(decode(read_bytes(Path(path)), str(path)), str(path))
+    return loaded(decode(read_bytes(check_path("path", path)), str(path)), str(path))
 
 
 def loaded(content: str, name: str, line: int | None = None) -> object:

@@ -210,7 +210,7 @@ def message_of(error: BaseException) -> str:
     """
     text = ""
     with contextlib.suppress(Exception):  # an error of a user's own class can fail to give its text
-        text = " ".join(str(error).split())
+        text = " ".join(filter(None, map(str.strip, str(error).split("\n"))))  # blanks within names stay
         if isinstance(error, OSError) and error.filename is not None and text.startswith("[Errno "):
             text = f"{short_message(repr(error.filename))}: {error.strerror}"  # the system's own words, the name cut
     return text or type(error).__name__

@@ -52,6 +52,8 @@ _CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"auc": None}, "belong together"),
     ({"learned_p_counts": None}, "belong together"),
     ({"learned_p_counts": [60]}, "must hold numbers of all texts"),
+    *(({"learned_q_counts": wrong}, "must hold whole numbers") for wrong in ("x", ["x"], [None], [[], 1], [10**400])),
+    *(({"q_hist": wrong}, "q_hist must hold numbers") for wrong in (["x"], [[], 1], [10**400])),
     ({"p_hist": [0.5, 0.5]}, "p_hist must hold"),
     ({"n_p": 61}, "p_hist must hold shares of n_p texts"),
     ({"mauve": float("nan")}, "its mauve is not what"),

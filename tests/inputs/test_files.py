@@ -18,6 +18,7 @@ from mauve_metric.features.feature_files import read_features
 from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
+from mauve_metric.options import split_options
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
@@ -314,8 +315,18 @@ def test_a_filter_of_a_file_without_filters(tmp_path: Path) -> None:
         path = write(tmp_path / name, WRITERS[Path(name).suffix](TEXTS))
         with pytest.raises(ValueError, match=r"has no field 'filter' for \[filter=none\]; it has 'id' "):
             read_texts(f"{path}[filter=none]")
-    with pytest.raises(TypeError, match="prediction_field must be a text, got 0"):
+    with pytest.raises(TypeError, match="prediction_field must be a text with something in it, got 0"):
         TextFile(path, prediction_field=0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["text_field", "reference_field", "prediction_field", "prompt_field"])
+def test_an_empty_name_of_a_field_is_refused(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", '{"text": "One."}\n')
+    with pytest.raises(ValueError, match=f"{name} must be a text with something in it, got ''"):
+        TextFile(path, **{name: ""})
+    if name == "text_field":
+        with pytest.raises(ValueError, match="text_field must be the name of a column, got ''"):
+            split_options({name: ""})
 
 
 @pytest.mark.parametrize("content", ["null", "3", "true", '"x"', "{}"])

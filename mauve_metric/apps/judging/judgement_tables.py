@@ -99,7 +99,7 @@ def _rows_of_table(path: Path) -> Rows:
     kind = type_of(suffix)
     if kind is None or kind not in _KINDS:
         endings = listed([each.endings[0] for each in _KINDS], "or")
-        raise UnknownEnding(f"{' '.join(str(path).split())} is no table: expected {endings}")
+        raise UnknownEnding(f"{shown(str(path), most=200)} is no table: expected {endings}")
     try:
         content = decode(read_bytes(path), str(path))
     except WrongEncoding as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, get_args
@@ -18,7 +18,7 @@ from mauve_metric.apps.judging.judgement_tables import (
 )
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.results.scores import REGISTRY
-from mauve_metric.runtime.checks import listed, quoted, shown
+from mauve_metric.runtime.checks import check_number, listed, quoted, shown
 from mauve_metric.runtime.errors import WrongOption
 
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
@@ -85,7 +85,7 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
         return _of_table(open_table("measures", path), human)
     content = read_json(path)
     if isinstance(content, Mapping) and isinstance(content.get("questions"), Mapping):
-        return _of_judgement(content["questions"], human)
+        return _of_judgement(content["questions"], str(path), human)
     if not isinstance(content, Mapping) or not content:
         raise ValueError(f"{path} must be {_OTHER_MEASURES}: it has no 'models'")
     models = content.get("models")
@@ -93,8 +93,8 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
         if all(isinstance(values, Mapping) for values in content.values()):
             return _by_model(content, str(path), human)
         raise ValueError(f"{path} must be {_OTHER_MEASURES}: it has no 'models'")
-    numbers = {str(name): _numbers(values) for name, values in models.items()}
-    of_human = _numbers(content.get("human"))
+    numbers = {str(name): _numbers(values, str(path), name) for name, values in models.items()}
+    of_human = _numbers(content.get("human"), str(path), "human")
     names = dict.fromkeys(name for values in numbers.values() for name, value in values.items() if value is not None)
     if not names:
         raise ValueError(f"{path} holds no measure of {quoted(list(numbers))}")
@@ -106,7 +106,7 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
     }
 
 
-def _of_judgement(questions: Mapping[str, object], human: str) -> dict[str, Measured]:
+def _of_judgement(questions: Mapping[str, object], file: str, human: str) -> dict[str, Measured]:
     """People's scores of other judgements, in their direction; the people's own texts are left out."""
     measured = {}
     for name, question in questions.items():
@@ -114,7 +114,7 @@ def _of_judgement(questions: Mapping[str, object], human: str) -> dict[str, Meas
         models = entries.get("models")
         scores = {} if not isinstance(models, Mapping) else models
         values = {
-            str(model): _number(of.get("score") if isinstance(of, Mapping) else None)
+            str(model): _number(of.get("score") if isinstance(of, Mapping) else None, file, model, name)
             for model, of in scores.items()
             if model != human
         }
@@ -127,30 +127,30 @@ def _by_model(content: Mapping[str, Mapping[str, object]], name: str, human: str
     columns: dict[str, dict[str, float | None]] = {}
     for model, values in content.items():
         for measure, value in values.items():
-            number = _number(value)
-            if number is None and value is not None:
-                raise ValueError(f"{name}: expected a number at {model!r}, {measure!r}, got {shown(value)}")
-            columns.setdefault(str(measure), {})[str(model)] = number
+            columns.setdefault(str(measure), {})[str(model)] = _number(value, name, model, measure)
     columns = {measure: values for measure, values in columns.items() if not is_count(measure, columns)}
     return {measure: _with_human(measure, values, values.pop(human, None)) for measure, values in columns.items()}
 
 
-def _numbers(values: object) -> dict[str, float | None]:
+def _numbers(values: object, file: str, model: object) -> dict[str, float | None]:
     """The measures of one set: an entry with a value, or a number under the name of a score."""
     if not isinstance(values, Mapping):
         return {}
     numbers = {}
     for name, entry in values.items():
         if isinstance(entry, Mapping) and "value" in entry:
-            numbers[str(name)] = _number(entry["value"])
+            numbers[str(name)] = _number(entry["value"], file, model, name)
         elif name in REGISTRY:
-            numbers[str(name)] = _number(entry)
+            numbers[str(name)] = _number(entry, file, model, name)
     return numbers
 
 
-def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+def _number(value: object, file: str, model: object, measure: object) -> float | None:
+    """A finite number; None for a missing one, `ValueError` for anything else."""
+    if value is None:
         return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
+        raise ValueError(f"{file}: expected a number at {model!r}, {measure!r}, got {shown(value)}")
     return float(value)
 
 
@@ -185,7 +185,12 @@ def given_measures(measures: Mapping[str, Mapping[str, float | None]], human: st
     for name, values in measures.items():
         if not isinstance(values, Mapping):
             raise TypeError(f"measures[{name!r}] must map models to numbers, got {type(values).__name__}")
-        numbers = {str(model): None if value is None else _number(float(value)) for model, value in values.items()}
+        numbers = {
+            str(model): None
+            if value is None or value != value  # as pandas has a missing one
+            else check_number(f"measures[{name!r}][{model!r}]", value, "(-inf, inf)")
+            for model, value in values.items()
+        }
         measured[str(name)] = _with_human(str(name), numbers, numbers.pop(human, None))
     return measured
 

@@ -77,6 +77,14 @@ class CommandParser(argparse.ArgumentParser):
         self._outputs.append(action.dest)
         return action
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """The values of an argument; `--flag=--` has the value "--", which argparse drops before Python 3.13."""
+        if action.option_strings and arg_strings == ["--"]:
+            value = self._get_value(action, "--")
+            self._check_value(action, value)
+            return [value] if action.nargs in ("*", "+") else value
+        return super()._get_values(action, arg_strings)
+
     def flags(self) -> dict[str, str]:
         """The long flag of each argument that has one, by its name; not of what a flag turns off."""
         named = (action for action in self._actions if action.option_strings and action.const is not False)

@@ -172,7 +172,7 @@ def test_errors_name_the_row(row: dict[str, object], said: str) -> None:
 
 
 def test_a_message_has_one_line_whatever_the_file_is_called(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"a b is no table: expected \.jsonl, \.json, \.csv, \.tsv or \.xlsx$"):
+    with pytest.raises(ValueError, match=r"a\\nb' is no table: expected \.jsonl, \.json, \.csv, \.tsv or \.xlsx$"):
         read_guesses(written(tmp_path, "x").rename(tmp_path / "a\nb"))
 
 

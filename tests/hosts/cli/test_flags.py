@@ -133,6 +133,17 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     assert f"'{target}' cannot be written: it is a folder" in message
 
 
+def test_two_dashes_are_a_value_like_any_other(capsys: pytest.CaptureFixture[str]) -> None:
+    options = parse(["score", "human.npz", "model.npz", "--cache=--", "--featurizer=--"])
+    assert (options.cache, options.featurizers) == ("--", ["--"])
+    assert parse(["deduplicate", "texts.jsonl", "--against=--"]).against == ["--"]
+    for flag in ("--fail-under", "--plot", "--num-buckets", "--quantizer"):
+        with pytest.raises(SystemExit):
+            parse(["score", "human.npz", "model.npz", f"{flag}=--"])
+        last = capsys.readouterr().err.splitlines()[-1]
+        assert flag in last and "'--'" in last
+
+
 def test_unknown_endings_are_wrong_usage(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert "written to .npy, .npz or .parquet, got 'x.csv'" in usage_error(["featurize", "x", "-o", "x.csv"], capsys)
     assert "expected a name that ends in" in usage_error(["compare", *files, "--report", "x.pdf"], capsys)

@@ -116,8 +116,11 @@ _BASELINES: list[tuple[Any, str]] = [
     ({"mauve_debiased_ci": [0.1]}, "a score of m has no interval"),
     ({"mauve_debiased_ci": [float("-inf"), float("inf")]}, r"numbers in \[0, 1\], got -inf"),
     ({"signature": "seed:3"}, "cannot be compared with the earlier ones: .*seed 25 now and 3 before"),
-    ({"mauve": 0.5}, r"the earlier result of m is none that .*its mauve is not what its own counts give"),
-    ({"p_hist": None}, "the earlier result of m is none that compare --json printed"),
+    (
+        {"mauve": 0.5},
+        r"--baseline must be what .*/.*\(the earlier result of m: its mauve is not what its own counts give",
+    ),
+    ({"p_hist": None}, "--baseline must be what compare --json printed, got '/.*earlier result of m: p_hist must hold"),
     ({"auc": 1}, "its auc is not what its own counts give"),
     ({"signature": None}, "cannot be compared with the earlier ones"),
 ]

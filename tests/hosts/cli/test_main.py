@@ -126,6 +126,18 @@ def test_an_error_names_its_argument_as_the_shell_does(
     assert message.startswith(f"mauve-metric: error: {said}") and len(message) < 400
 
 
+@pytest.mark.parametrize(
+    "name", ["p_text.jsonl", "a  b.jsonl", "num_buckets/human.jsonl", "x/q_text", "p_groups-1.txt"]
+)
+def test_an_error_repeats_the_name_of_a_file_as_it_was_typed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"there is no file {name!r}" in input_error(["score", name, "model.jsonl"], capsys)
+
+
+def test_an_empty_name_of_a_file_is_refused(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    error = input_error(["score", *files, "--other-pair", ""], capsys)
+    assert "--other-pair: path must be the name of a file, got ''" in error
+
+
 def test_debug_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(FileNotFoundError):
         main(["score", "nowhere.txt", "nowhere.txt", "--debug"])

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.baseline is not None:
         check_before(before, sides["models"], keywords, sides.get("p"))
         for name in [name for name in sides["models"] if name in before]:
-            _check_stored(name, before[name])
+            _check_stored(options.baseline, name, before[name])
     result = show_result_of(partial(_with_runs, compare), options, keywords | sides | shown)
     changed = changes(result, before) if options.baseline is not None else {}
     for change in changed.values():
@@ -86,7 +86,7 @@ def _with_runs(compare: Callable[..., Comparison], **keywords: Any) -> Compariso
     return compare(**keywords).with_runs(runs_of_names(keywords["models"]))
 
 
-def _check_stored(name: str, values: Mapping[str, Any]) -> None:
+def _check_stored(path: str, name: str, values: Mapping[str, Any]) -> None:
     """Refuse an earlier result whose numbers contradict each other; `ValueError` names its model."""
     from mauve_metric.hosts.stored_results import check_stored
 
@@ -94,4 +94,6 @@ def _check_stored(name: str, values: Mapping[str, Any]) -> None:
         check_stored(values)
     except (KeyError, TypeError, OverflowError, ValueError) as error:
         said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"the earlier result of {name} is none that compare --json printed ({said})") from error
+        raise ValueError(
+            f"--baseline must be what compare --json printed, got {path!r} (the earlier result of {name}: {said})"
+        ) from error
