@@ -140,7 +140,7 @@ class Wiring:
     ) -> Any:
         """The answer of a handler for the values of inputs, by component; its errors are shown in the controls."""
         with show_errors(in_controls):
-            client = client_of(request.client.host) if request.client else ""
+            client = client_of(request.client)
             session, left = self.handlers.sessions.get(request.session_hash, client), iter(values)
             arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
             return self._by_part(function(*arguments, session, *progress))

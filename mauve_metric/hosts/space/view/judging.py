@@ -207,7 +207,7 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
                 for path in (human_file, *(others or ())):
                     if path is not None:
                         sessions.release(Path(path), str(request.session_hash))
-            judging.client = client_of(request.client.host if request.client else "")
+            judging.client = client_of(request.client)
             key = judgings.put(judging, key)
         return {human: None, models: None, rater: name, **of_game(key, judging), **of_pairs(key, judging)}
 
