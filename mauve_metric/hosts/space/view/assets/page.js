@@ -49,12 +49,13 @@ window.mauveLink = query => {
     history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
     return [location.origin + location.pathname + (query ? '?' + query : '')];
 };
-// The browser asks before texts or a result of the visitor's own are left.
+// The browser asks before texts or a result of the visitor's own are left, and before judgements that it does not store.
 window.addEventListener('beforeunload', event => {
     const texts = document.querySelector('#human_preview li, [id^=model_][id$=_preview] li');
     const pasted = [...document.querySelectorAll('#human_paste textarea, #model_paste textarea')].some(box => box.value);
     const result = document.querySelector('#score strong') && !document.querySelector('#about p');
-    if (texts || pasted || result) event.preventDefault();
+    const unsaved = document.querySelector('#judge_unsaved p');
+    if (texts || pasted || result || unsaved) event.preventDefault();
 });
 // A cure that names a control opens the panels that hold it, one in the other, and goes to it.
 const openControl = async names => {
