@@ -29,6 +29,7 @@ from mauve_metric.scoring.verdict import is_same
 
 _SMALL = 0.1  # of a score: two decimals of an interval are too few
 ALL, TOGETHER = "all", "joined"  # closeness over all featurizers; one classifier of the features of all
+_TOGETHER_LEGEND = f"{TOGETHER}: one classifier of the features of all featurizers"
 FEATURIZER_COLUMN = Column("featurizer", "featurizer")
 FEATURIZER_COLUMNS = (
     FEATURIZER_COLUMN,
@@ -223,13 +224,14 @@ def _several_lines(result: MauveResult) -> list[str]:
         rows.append(row | shown)
     first, single = next(iter(words.each_result(result).items()))
     scale = "*: decides, as the lowest; picked: the model's text, by a classifier; 50 = chance"
+    joined = _TOGETHER_LEGEND if result.together is not None else ""
     name = printable(result.reference_name)
     reach = f"MAUVE: two {name} sets reach {digits(single.mauve_ceiling, '.3f')} by {first}"
     title, number, said = _closeness_line(result)
     return [
         f"  {title} {number}    {said}",
         *plain_table(_SEVERAL_COLUMNS, rows),
-        f"  {'; '.join(filter(None, (scale, reach, support_words(single, first))))}",
+        f"  {'; '.join(filter(None, (scale, joined, reach, support_words(single, first))))}",
     ]
 
 
@@ -312,7 +314,7 @@ def scale_sentence(comparison: Comparison) -> str:
     said = [f"brackets: {100 * comparison.confidence_level:g} % intervals"]
     if len(comparison.by_featurizer) > 1:
         if first.together is not None:
-            said.append(f"{TOGETHER}: one classifier of the features of all featurizers")
+            said.append(_TOGETHER_LEGEND)
         said.append("*: the lowest, which closeness is")
     else:
         said.append("by groups: on buckets common to all models")

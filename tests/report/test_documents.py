@@ -12,7 +12,7 @@ from samples import ROOT, script
 
 from mauve_metric import Comparison
 from mauve_metric.report.documents import DIFFERENCE_COLUMNS
-from mauve_metric.report.first_screen import featurizers_table
+from mauve_metric.report.first_screen import featurizers_table, first_screen
 from mauve_metric.runtime.plain_text import rounded_up
 
 
@@ -80,3 +80,10 @@ def test_a_row_holds_the_scores_of_its_featurizer(told: Comparison) -> None:
     assert "p_value" not in [
         column.key for column in featurizers_table(replace(result, by_featurizer={"first": result})).columns
     ]
+
+
+def test_the_first_screen_of_a_score_says_what_joined_is(told: Comparison) -> None:
+    result = told.models[told.ranking[0]]
+    several = replace(result, by_featurizer={"first": result, "second": result}, together=result)
+    legend = "joined: one classifier of the features of all featurizers"
+    assert legend in first_screen(several) and legend not in first_screen(replace(several, together=None))

@@ -74,12 +74,15 @@ def read_limits(environment: Mapping[str, str]) -> Limits:
     return Limits(**values)
 
 
-def client_of(host: str) -> str:
-    """The client at an address: the address itself, and of IPv6 its network, of which one client has every address.
+def client_of(address: Sequence[object] | None) -> str:
+    """The client at the address (host and port) of a request, None if it has none: the host.
 
-    >>> client_of("192.0.2.1"), client_of("2001:db8::1"), client_of("")
+    Of IPv6 it is the host's network, of which one client has every address.
+
+    >>> client_of(("192.0.2.1", 80)), client_of(("2001:db8::1", 80)), client_of(None)
     ('192.0.2.1', '2001:db8::/64', '')
     """
+    host = str(address[0]) if address else ""
     with contextlib.suppress(ValueError):
         if ipaddress.ip_address(host).version == 6:
             return str(ipaddress.ip_network((host, 64), strict=False))

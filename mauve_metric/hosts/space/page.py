@@ -65,8 +65,9 @@ RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ON
 _WRITTEN = """(_, ...values) => [JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
 _BETWEEN_SWEEPS = 60  # seconds
-# The key of the session is kept by this tab of the browser, where a reload finds it.
-_KEY = """() => { try { return [sessionStorage.getItem('mauve_metric_key') || '']; } catch { return ['']; } }"""
+# This tab of the browser keeps the key of the session, where a reload finds it, and whether the page held anything.
+_KEPT = """() => { try { return ['key', 'held'].map(name => sessionStorage.getItem(`mauve_metric_${name}`) || ''); }
+    catch { return ['', '']; } }"""
 _KEEP_KEY = """key => { try { sessionStorage.setItem('mauve_metric_key', key); } catch {} }"""
 _FOCUS = "() => { document.querySelector('#score [aria-current]')?.focus({preventScroll: true}); }"
 _SHOW = "() => window.mauveShowResult()"
@@ -140,7 +141,7 @@ class Wiring:
     ) -> Any:
         """The answer of a handler for the values of inputs, by component; its errors are shown in the controls."""
         with show_errors(in_controls):
-            client = client_of(request.client.host) if request.client else ""
+            client = client_of(request.client)
             session, left = self.handlers.sessions.get(request.session_hash, client), iter(values)
             arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
             return self._by_part(function(*arguments, session, *progress))
@@ -266,11 +267,11 @@ class Wiring:
         """Connect the settings in the address, the link to the settings, and results from files."""
         handlers, parts = self.handlers, self.parts
 
-        def arrive(key: str, request: gr.Request) -> Any:
-            return self._by_part(handlers.arrive(dict(request.query_params), key, request.session_hash))
+        def arrive(key: str, held: str, request: gr.Request) -> Any:
+            return self._by_part(handlers.arrive(dict(request.query_params), key, held, request.session_hash))
 
         outputs = [*SETTINGS, "link_problems", *RESULT, *_HUMAN, *self.models(), "key"]
-        arrived = app.load(arrive, parts["key"], [parts[name] for name in outputs], js=_KEY, **QUICK)
+        arrived = app.load(arrive, [parts["key"], parts["held"]], [parts[name] for name in outputs], js=_KEPT, **QUICK)
         arrived.success(None, parts["key"], None, js=_KEEP_KEY, **QUICK)
         self.changes.append(arrived)
         self._link("make_link", "settings_link", lambda values, _: handlers.link(values), [SETTINGS])

@@ -119,10 +119,14 @@ def test_nothing_but_the_judge_deletes_the_tables(
     page.click("#machine")  # for a text that is judged already
     page.wait_for_selector("#boundary_said :text('This page was behind')")
     judged(page, 2)
+    other.dblclick("#judge_start")  # adds to the tables
+    other.wait_for_selector("#boundary_said:not(:has-text('points'))", state="attached")
+    other.wait_for_selector("#judge_start:enabled")
+    other.click("#machine")
+    judged(other, 3)
     other.close()
-    page.click("#judge_start")  # adds to the tables
-    page.wait_for_selector("#boundary_said:not(:has-text('behind'))", state="attached")
-    judged(page, 2)
+    page.click("#judge_start")  # so does the first tab, to those of the other
+    judged(page, 3)
     context.set_offline(True)
     page.click("#machine")
     page.wait_for_timeout(6000)
@@ -130,7 +134,7 @@ def test_nothing_but_the_judge_deletes_the_tables(
     reload_beside_the_pages_own(page)
     page.wait_for_selector("#boundary_save:has-text('judged')")
     kept = int(page.inner_text("#boundary_save").split("(")[1].split()[0])
-    assert kept >= 2
+    assert kept >= 3
     server.close()
     server = serve()
     reload_beside_the_pages_own(page)
@@ -145,5 +149,16 @@ def test_nothing_but_the_judge_deletes_the_tables(
         page.click("#judge_delete")
         page.wait_for_timeout(1000)
         judged(page, count)
+    page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }")
+    page.reload()
+    page.wait_for_selector("#judge_unsaved :text('Download them before you close')")
+    page.click("#judge_start")
+    for count in (1, 2):
+        page.click("#machine")
+        judged(page, count)
+    asked: list[str] = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.reload()
+    assert asked == ["beforeunload"]
     context.close()
     server.close()

@@ -155,8 +155,7 @@ class Endpoints:
         def call(*values: object, **named: object) -> dict[str, object]:
             with show_errors():
                 arguments = signature.bind(*values, **named).arguments
-                address, run = arguments.pop("request").client, Run.within(self.limits)
-                client = client_of(address.host) if address else ""
+                client, run = client_of(arguments.pop("request").client), Run.within(self.limits)
                 job = self.job(name, arguments)
                 with self.turns.turn(f"address {client}", run, client):
                     return self._answer(name, job, run)

@@ -127,7 +127,7 @@ class BodyLimit:
                 await _refuse(scope, receive, send, most, *too_large)
             return
         size = int(declared) if b"content-length" in headers else most
-        client = client_of((scope.get("client") or ("",))[0])
+        client = client_of(scope.get("client"))
         full = self._full(client, size)
         if full:
             await _refuse(scope, receive, send, most, 507, full)

@@ -135,11 +135,10 @@ class Judging:
 
     @property
     def size(self) -> int:
-        """The characters of the texts that are still to be judged."""
-        texts = [text for this in self.rounds for text in this.sentences] + [
-            t for pair in self.pairs for t in pair.shown
-        ]
-        return sum(map(len, texts))
+        """The characters of the texts that are still to be judged, and of the tables."""
+        texts = [*(this.sentences for this in self.rounds), *(pair.shown for pair in self.pairs)]
+        rows = [*self.boundaries, *self.preferences]
+        return sum(len(text) for shown in texts for text in shown) + sum(len(str(row)) for row in rows)
 
     def begin(self) -> None:
         """Start the clock and show two sentences, of which the first is always a person's."""

@@ -30,7 +30,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.runtime.plain_text import one_line
 
 LONGEST_NAME = 60
-_PUSHED_OUT_KNOWN = 1000  # names of sessions
+_PUSHED_OUT_KNOWN = 2000  # names and keys of sessions
 UNFINISHED = 120  # seconds without a new byte, until what came of an upload is deleted
 
 
@@ -81,7 +81,10 @@ def delete_upload(path: Path) -> None:
             path.parent.rmdir()
 
 
-GONE = "uploads and results are kept for an hour without use: choose them again"
+GONE = (
+    "uploads and results are kept for an hour without use, ten minutes after the page is closed or loses its "
+    "connection, and until the server is started again: choose them again"
+)
 PUSHED_OUT = "this server keeps the texts of {} visitors at a time, and later ones took your place: choose them again"
 HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the disk, until an upload is deleted
 LINGER = 600  # seconds that the texts of a closed page are kept for it to be opened again
@@ -184,8 +187,8 @@ class Sessions:
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
-            lost = PUSHED_OUT.format(self._most) if name in self._pushed_out else GONE
-            session = self._sessions[name] = self._sessions.pop(name, Session(name, lost=lost))  # as the last
+            session = self._sessions.pop(name, None) or Session(name, lost=self._lost(name))
+            self._sessions[name] = session  # as the last
             session.client = session.client if client is None else client
             self._drop_after(self._lifetime, session)
             holding = [other for other in self._sessions.values() if other.holds()]
@@ -195,10 +198,14 @@ class Sessions:
                 shares = Counter(other.client for other in holding)
                 holding.remove(first := max(holding, key=lambda other: shares[other.client]))
                 pushed_out.append(first.name)
-            self._pushed_out += pushed_out
+                self._pushed_out += [first.name, first.key]
         for old in (*pushed_out, *empty[: -self._most]):
             self.drop(old)
         return session
+
+    def _lost(self, name_or_key: str) -> str:
+        """The reason why what a session held is not here any more."""
+        return PUSHED_OUT.format(self._most) if name_or_key in self._pushed_out else GONE
 
     def _drop_after(self, seconds: float, session: Session) -> None:
         """Set the time after which a session is dropped."""
@@ -209,12 +216,16 @@ class Sessions:
         session.expiry.start()
 
     def resume(self, name: str | None, key: str) -> Session:
-        """The session of a page that opens, with what the session of this key holds; that one ends if its page has."""
+        """The session of a page that opens, with what the session of this key holds; that one ends if its page has.
+
+        Where there is none of this key any more, `lost` is the reason.
+        """
         session = self.get(name)
         with self._lock:
             others = [other for other in self._sessions.values() if other is not session]
             old = next((other for other in others if secrets.compare_digest(other.key, key)), None)
         if old is None or not old.holds():
+            session.lost = self._lost(key)
             return session
         session.human, session.models, session.pasted = old.human, dict(old.models), old.pasted
         session.shown = None if old.shown is None else replace(old.shown)

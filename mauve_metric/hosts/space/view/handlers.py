@@ -67,11 +67,12 @@ class Handlers(TextHandlers):
             with self.turns.turn("", Run()):
                 read(texts, [*shown.models], job_of(self.encoders.config(shown.options), self.encoders), Run())
 
-    def arrive(self, query: Mapping[str, str], key: str, name: str | None) -> Values:
+    def arrive(self, query: Mapping[str, str], key: str, held: str, name: str | None) -> Values:
         """The texts and the result of before, the controls that the address sets, the result in it, and the problems.
 
         Args:
-            query: of the address. key: of an earlier session of this page, "" for none. name: of the new session.
+            query: of the address. key: of an earlier session of this page, "" for none. held: "" if the page showed
+                nothing of the visitor's own when it was left. name: of the new session.
         """
         with show_errors(markup.in_controls):
             options, problems = settings.read_query(query, self.featurizers, self.limits)
@@ -79,6 +80,8 @@ class Handlers(TextHandlers):
             values: Values = {"key": session.key}
             if session.sets() or session.shown is not None:
                 values |= self._as_before(session)
+            elif held:
+                problems.append(f"The texts and the result of this page are not here any more: {session.lost}")
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from mauve_metric.hosts.space.session.judgings import (
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import Sessions, clean_name, free_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
-from mauve_metric.hosts.space.view.markup import escape, in_controls, render
+from mauve_metric.hosts.space.view.markup import escape, render
 from mauve_metric.inputs.file_types import upload_endings
 from mauve_metric.runtime.plain_text import counted
 
@@ -47,7 +48,23 @@ GONE = (
     "judged is in the tables: download them, or press Start, with the same files, to go on with what is left."
 )
 _BEHIND = "<p>This page was behind, so that the answer does not count: here is what comes next.</p>"
-_ASK = "kept => [kept, confirm('Delete both tables? They are nowhere else, unless you downloaded them.') ? 'yes' : '']"
+# What a person judged is in the browser for all its tabs: each event takes the newest of what the tab and the browser
+# hold, and stores what comes of it.
+_NEWEST = """kept => {
+    let stored = null;
+    try { stored = JSON.parse(localStorage.getItem('mauve_metric_judgements')); } catch {}
+    return stored?.at > (kept.at || 0) ? {...stored, place: kept.place} : kept;
+}"""
+_READ = f"(kept, ...values) => [({_NEWEST})(kept), ...values]"
+_ASK = f"""kept => [({_NEWEST})(kept),
+    confirm('Delete both tables? They are nowhere else, unless you downloaded them.') ? 'yes' : '']"""
+_STORE = f"""kept => {{
+    try {{ localStorage.setItem('mauve_metric_judgements', JSON.stringify(({_NEWEST})(kept))); }} catch {{
+        return ['<p>This browser does not store the tables: its storage is full or forbidden. Download them before you '
+            + 'close or reload this page.</p>'];
+    }}
+    return [''];
+}}"""
 _SAVE = """(name, text) => {
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([text], {type: 'text/csv'}));
@@ -122,7 +139,7 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
     """The parts of the page and their events; see `Judgings` for where a person's texts and judgements are."""
     gr.Markdown(_INTRODUCTION)
     judgings = Judgings(limits.judged_megabytes * 2**20, limits.client_megabytes * 2**20)
-    browser = gr.BrowserState({}, storage_key="mauve_metric_judgements", secret="of no one")
+    browser = gr.JSON({}, visible=False, elem_id="judge_kept")
     sure = gr.Textbox(visible=False)
     with gr.Row():
         human = gr.File(label="Human texts: file", file_types=upload_endings(), height=96, elem_id="judge_human")
@@ -148,6 +165,7 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
         "your browser too, and Start adds to them, until you delete them.",
         elem_classes="mm-small",
     )
+    unsaved = gr.HTML(elem_id="judge_unsaved")
     with gr.Tabs():
         with gr.Tab("Find the boundary"):
             gr.Markdown(_RULES)
@@ -162,7 +180,7 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
 
     def kept_of(key: str, judging: Judging) -> dict[str, object]:
         tables = {"boundaries": judging.boundaries, "preferences": judging.preferences}
-        return {"key": key, "rater": judging.rater, "place": judging.place, **tables}
+        return {"at": time.time(), "key": key, "rater": judging.rater, "place": [key, *judging.place], **tables}
 
     def of_game(key: str, judging: Judging, said: str = "") -> Values:
         now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else "<p>All rounds are played.</p>"
@@ -192,7 +210,7 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
         return {rater: kept.get("rater", ""), **only_tables(kept, f"<p>{GONE}</p>")}
 
     def begin(
-        who: str, human_file: str | None, others: list[str] | None, kept: dict[str, object], request: gr.Request
+        kept: dict[str, object], who: str, human_file: str | None, others: list[str] | None, request: gr.Request
     ) -> Values:
         with show_errors(lambda message: str(escape(message))):
             key = str(kept.get("key", ""))
@@ -207,23 +225,22 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
                 for path in (human_file, *(others or ())):
                     if path is not None:
                         sessions.release(Path(path), str(request.session_hash))
-            judging.client = client_of(request.client.host if request.client else "")
+            judging.client = client_of(request.client)
             key = judgings.put(judging, key)
         return {human: None, models: None, rater: name, **of_game(key, judging), **of_pairs(key, judging)}
 
-    def answered(kept: dict[str, object]) -> tuple[str, Judging, bool]:
-        """The state, and whether this page shows what is asked now: no answer counts for a text that was not shown."""
+    def answered(answer: Callable[..., Values], kept: dict[str, object], *values: object) -> Values:
+        """Take an answer on what this page shows; none counts for a text that it does not show."""
         key = str(kept.get("key", ""))
         judging = judgings.get(key)
         if judging is None:
-            raise gr.Error(str(escape(GONE)), print_exception=False)
-        return key, judging, kept.get("place") == judging.place
+            return only_tables(kept, f"<p>{GONE}</p>")
+        if kept.get("place") != [key, *judging.place]:
+            return of_game(key, judging, _BEHIND) | of_pairs(key, judging, _BEHIND)
+        return answer(key, judging, *values)
 
-    def guess(machine: bool, kept: dict[str, object], why: str) -> Values:
-        with show_errors(in_controls):
-            key, judging, is_shown = answered(kept)
-            ended = judging.guess(machine, why if machine else "") if is_shown else None
-        said = "" if is_shown else _BEHIND
+    def guess(machine: bool, key: str, judging: Judging, why: str) -> Values:
+        ended, said = judging.guess(machine, why if machine else ""), ""
         if ended is not None:
             this, points = ended
             truth = "no machine wrote" if this.boundary is None else f"the machine began at sentence {this.boundary}"
@@ -231,12 +248,9 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
             said = f"<p>{counted(int(points), 'point')}: {truth}.</p>{whole}"
         return {reason: "", **of_game(key, judging, said)}
 
-    def rate(words: str, kept: dict[str, object]) -> Values:
-        with show_errors(in_controls):
-            key, judging, is_shown = answered(kept)
-            if is_shown:
-                judging.rate(words)
-        return of_pairs(key, judging, "" if is_shown else _BEHIND)
+    def rate(words: str, key: str, judging: Judging) -> Values:
+        judging.rate(words)
+        return of_pairs(key, judging)
 
     def forget(kept: dict[str, object], answer: str) -> Values:
         if not answer:
@@ -244,7 +258,7 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
         key = str(kept.get("key", ""))
         judging = judgings.get(key)
         if judging is None:
-            return {browser: {}, **only_tables({}, "<p>Press Start.</p>")}
+            return {browser: {"at": time.time()}, **only_tables({}, "<p>Press Start.</p>")}
         judging.boundaries, judging.preferences = [], []
         return {**of_game(key, judging), **of_pairs(key, judging)}
 
@@ -255,16 +269,27 @@ def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
     answered_at_once: dict[str, Any] = {**once, "queue": False}  # however many judges there are
-    everything = [rater, browser, *game.outputs, *pairs.outputs]
-    app.load(arrive, browser, everything, **quiet, queue=False)
+    tables = [*game.outputs, *pairs.outputs]
+    everything = [rater, browser, *tables]
     for box in (human, models):
         box.upload(choose, box, None, **quiet, queue=False)
-    begun = start.click(begin, [rater, human, models, browser], [human, models, *everything], **once)
+    off, on = (f"() => [{{__type__: 'update', interactive: {value}}}]" for value in ("false", "true"))
+    pressed = start.click(None, None, start, js=off, **quiet)  # a second click would read files that are deleted
+    outputs = [human, models, *everything]
+    begun = pressed.then(begin, [browser, rater, human, models], outputs, js=_READ, **once)
+    for ended in (begun.success, begun.failure):
+        ended(None, None, start, js=on, **quiet)
     begun.success(None, None, None, js=_SHOW, **quiet)
+    changes = [app.load(arrive, browser, everything, js=_READ, **quiet, queue=False), begun]
     for button, machine in zip(game.buttons, (False, True), strict=True):
-        button.click(partial(guess, machine), [browser, reason], [reason, browser, *game.outputs], **answered_at_once)
+        guessed = partial(answered, partial(guess, machine))
+        outputs = [reason, browser, *tables]
+        changes.append(button.click(guessed, [browser, reason], outputs, js=_READ, **answered_at_once))
     for button, words in zip(pairs.buttons, ANSWERS, strict=True):
-        button.click(partial(rate, words), browser, [browser, *pairs.outputs], **answered_at_once)
+        rated = partial(answered, partial(rate, words))
+        changes.append(button.click(rated, browser, [browser, *tables], js=_READ, **answered_at_once))
     for part, name in ((game, "boundaries.csv"), (pairs, "preferences.csv")):
         part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
-    delete.click(forget, [browser, sure], [sure, browser, *game.outputs, *pairs.outputs], js=_ASK, **answered_at_once)
+    changes.append(delete.click(forget, [browser, sure], [sure, browser, *tables], js=_ASK, **answered_at_once))
+    for change in changes:
+        change.success(None, browser, unsaved, js=_STORE, **quiet)

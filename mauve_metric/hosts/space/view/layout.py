@@ -193,6 +193,7 @@ def run_part(limits: Limits) -> None:
 def result_part(limits: Limits) -> None:
     """The result in two layers: the answer, two texts and the download; folded, what experts ask for."""
     gr.Textbox(visible=False, elem_id="key")  # of the visitor's session
+    gr.Textbox(visible=False, elem_id="held")  # whether an earlier page of this tab held anything
     gr.Textbox(visible=False, elem_id="written")  # the values of `PLAY` as the visitor wrote them
     with gr.Column(min_width=0, elem_id="outcome"):
         gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers

@@ -27,7 +27,7 @@ def settings(**more: Any) -> list[object]:
 
 def test_the_example_is_what_its_texts_give(minilm: str) -> None:
     desk = Handlers(Limits(), [minilm], Encoders())
-    assert desk.arrive({}, "", "a") == {
+    assert desk.arrive({}, "", "", "a") == {
         "link_problems": "",
         "key": visitor(desk).key,
     }  # the page opens without a result

@@ -170,6 +170,8 @@ def test_one_client_cannot_take_the_room_of_all_judges() -> None:
         judgings.put(judge("192.0.2.1"))
     judgings.put(judge("192.0.2.1"), instead=keys[0])
     judgings.put(judge("192.0.2.2"))
+    with pytest.raises(ValueError, match="at your address take all"):  # by what its browser says that it judged
+        judgings.put(replace(judge("192.0.2.3"), boundaries=[{"text": "x" * 4 * size}]))
 
 
 def test_columns_of_earlier_versions_stay_in_the_table() -> None:

@@ -58,8 +58,8 @@ def test_a_page_that_is_opened_again_finds_its_texts_and_its_result(desk: Handle
     key, human = visitor(desk).key, visitor(desk).human
     desk.leave(request())
     for stranger in ("", "wrong", key[:-1]):
-        assert "score" not in desk.arrive({}, stranger, f"c{stranger}")
-    shown = desk.arrive({}, key, "b")
+        assert "score" not in desk.arrive({}, stranger, "", f"c{stranger}")
+    shown = desk.arrive({}, key, "", "b")
     again = visitor(desk, "b")
     assert again.human == human and again.key == shown["key"] != key and visitor(desk).human is None
     same = ("score", "divergence_curve", "pair", "table", "signature")
@@ -68,11 +68,28 @@ def test_a_page_that_is_opened_again_finds_its_texts_and_its_result(desk: Handle
     assert shown["mauve_scaling_factor"] == 3 and shown["confidence_level"] == 0.9 and shown["aligned"] is False
     assert human is not None and human.path is not None and human.path.exists()
     # a page that is still open, of which this one is a copy, keeps what it holds
-    desk.arrive({}, again.key, "d")
+    desk.arrive({}, again.key, "", "d")
     assert visitor(desk, "b").human == visitor(desk, "d").human == human
     desk.pick_model("0", visitor(desk, "d"))
     first, copy = again.shown, visitor(desk, "d").shown
     assert first is not None and copy is not None and first.picked != copy.picked
+
+
+def test_a_page_that_is_opened_again_says_why_its_texts_are_gone(desk: Handlers, tmp_path: Path) -> None:
+    desk.sessions = Sessions(1)
+    give(desk, tmp_path, "a")
+    key = visitor(desk, "a").key
+    assert desk.arrive({}, key, "yes", "b")["link_problems"] == ""  # they are here
+    desk.sessions.drop("b")
+    give(desk, tmp_path, "c")  # in the place of a
+    for reopened, old, reason in (
+        ("d", key, "keeps the texts of 1 visitors"),
+        ("e", "x", "until the server is started"),
+    ):
+        assert reason in str(desk.arrive({}, old, "yes", reopened)["link_problems"])
+        assert reason in visitor(desk, reopened).lost
+    assert desk.arrive({}, "x", "", "f")["link_problems"] == ""  # it held nothing
+    close(desk, "c")
 
 
 def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
@@ -187,5 +204,5 @@ def test_expired_sets_are_reported(desk: Handlers) -> None:
         desk.compare(["", "", False, *settings()], ("<p>24 texts</p>", "a"), visitor(desk), progress)
     with pytest.raises(gr.Error, match="texts are not here any more"):
         desk.compare(["a\nb", "", False, *settings()], ("<p>24 texts</p>", "a"), visitor(desk), progress)
-    with pytest.raises(gr.Error, match="kept for an hour without use: choose them again"):
+    with pytest.raises(gr.Error, match="until the server is started again: choose them again"):
         desk.replay([5, 4, 7, 0.95], visitor(desk))

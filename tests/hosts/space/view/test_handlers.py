@@ -200,10 +200,10 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
         assert rows_read(again.each[name]) == rows_read(scored.each[name])  # nothing was read again
         assert again.results["a_model"].by_featurizer[name].mauve != result.by_featurizer[name].mauve
     query = dict(parse_qsl(desk.link(settings(others=["letters"]))))
-    assert desk.arrive(query, "", "a")["featurizers"] == ["letters"]
+    assert desk.arrive(query, "", "", "a")["featurizers"] == ["letters"]
     query = {"featurizers": "letters,gpt9"}
     assert "featurize_model_name must be one of ngrams, letters here" in str(
-        desk.arrive(query, "", "a")["link_problems"]
+        desk.arrive(query, "", "", "a")["link_problems"]
     )
     with pytest.raises(gr.Error, match="must be one of ngrams, letters here, got"):
         press(desk, others=["gpt9"])

@@ -30,7 +30,7 @@ def test_a_link_holds_the_settings_and_names_what_it_cannot_set(desk: Handlers) 
         "mauve_scaling_factor": "2", "seed": "3", "confidence_level": "0.9", "knn": "False", "match_lengths": "truncate"
     }  # fmt: skip
     query = dict(parse_qsl(query)) | {"<b>": "red", "num_buckets": "many", "__theme": "dark"}
-    shown = desk.arrive(query, "", "a")
+    shown = desk.arrive(query, "", "", "a")
     said = html.unescape(str(shown["link_problems"]))
     assert "“<b>”, which is no setting" in said
     assert "num_buckets" in said and "theme" not in said and "<b>" not in str(shown.pop("link_problems"))
@@ -51,7 +51,7 @@ def test_a_link_holds_verdict_and_closeness() -> None:
     named = both.with_reference_name("release 1.2")
     assert shared._replace(reference_name="release 1.2").answer == headline(named)
     query = {"shared": shared_value(both, offered), "reference_name": "release 1.2"}
-    shown = Handlers(LIMITS, offered, Encoders()).arrive(query, "", "a")
+    shown = Handlers(LIMITS, offered, Encoders()).arrive(query, "", "", "a")
     assert "DIFFERENT from release 1.2" in shown["score"] and "other release 1.2 texts" in shown["score"]
     for verdict, reason in (("undecided", None), ("no verdict", "undeclared_prompts"), ("like human", None)):
         other = replace(both, verdict=verdict, verdict_reason=reason)  # type: ignore[arg-type]

@@ -49,12 +49,19 @@ window.mauveLink = query => {
     history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
     return [location.origin + location.pathname + (query ? '?' + query : '')];
 };
-// The browser asks before texts or a result of the visitor's own are left.
-window.addEventListener('beforeunload', event => {
+// The browser asks before texts or a result of the visitor's own are left, and before judgements that it does not store.
+const holdsOwn = () => {
     const texts = document.querySelector('#human_preview li, [id^=model_][id$=_preview] li');
     const pasted = [...document.querySelectorAll('#human_paste textarea, #model_paste textarea')].some(box => box.value);
     const result = document.querySelector('#score strong') && !document.querySelector('#about p');
-    if (texts || pasted || result) event.preventDefault();
+    return Boolean(texts || pasted || result);
+};
+window.addEventListener('beforeunload', event => {
+    if (holdsOwn() || document.querySelector('#judge_unsaved p')) event.preventDefault();
+});
+window.addEventListener('pagehide', () => {
+    if (!document.querySelector('#compare')) return;
+    try { sessionStorage.setItem('mauve_metric_held', holdsOwn() ? 'yes' : ''); } catch {}
 });
 // A cure that names a control opens the panels that hold it, one in the other, and goes to it.
 const openControl = async names => {
