@@ -267,7 +267,7 @@ def drawn_mutants() -> list[Mutant]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Collect the tests and doctests of the parts of MUTATE, and the recorded results, which go through every folder."""
+    """Collect the tests and doctests of the parts of MUTATE, and the recorded results, which need every folder."""
     paths = ["tests/scoring/test_recorded_results.py"]
     for part in os.environ["MUTATE"].split():
         path = Path(part.partition(":")[0])
