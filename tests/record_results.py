@@ -120,8 +120,8 @@ INPUTS: dict[str, Callable[[], Any]] = {
         num_runs=2,
     ),
     "labels": lambda: compare(
-        p_text=texts(44, 32),
-        models={"far": texts(46, 30, NARROW)},
+        p_text=texts(54, 32),
+        models={"far": texts(55, 30, NARROW)},
         **{"featurize_model_name": letters, "by": TOPICS, "num_runs": 1, "buckets": 1, "texts": 1},
     ),
     "explanation": lambda: explain(
