@@ -141,7 +141,8 @@ def short_forecasts() -> Iterator[None]:
 # but not where the numbers of draws, an interval or a verdict are what is tested
 FEW_DRAWS = ("apps", "clustering", "docs", "experiments", "features", "fuzz", "hosts", "inputs", "report", "results")
 FEW_DRAWS += ("runtime", "scoring", "test_options.py")
-ALL_DRAWS = ("test_equal_sets.py", "test_evaluation.py", "test_explain.py", "test_runs.py", "test_verdict.py")
+ALL_DRAWS = ("test_equal_sets.py", "test_evaluation.py", "test_explain.py", "test_recorded_results.py", "test_runs.py")
+ALL_DRAWS += ("test_verdict.py",)
 
 
 @pytest.fixture(scope="module", autouse=True)
