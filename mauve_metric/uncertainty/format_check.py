@@ -108,6 +108,11 @@ STRIPPED_SHARE = 0.01  # of a set: above, what was taken off is no accident, and
 WRAPPED_SHARE = 0.01  # of one set, and less than a tenth of that of the other: it dominates a featurizer's distances
 NUMBERS_SHARE = 0.2  # more of one set than of the other are lists of numbers: no accident
 LOOPS_MORE = 0.03  # of one set than of the other: people's texts loop once in a thousand
+DEFECTS = {  # warnings by the mark of texts that one set has more of, by which share
+    "looping_texts": ("loops", LOOPS_MORE),
+    "garbled_texts": ("garbled", WRAPPED_SHARE),
+    "token_ids": ("numbers", NUMBERS_SHARE),
+}
 TIMES_MORE = 3  # in one set than in the other
 BLANKS_SHARE = 0.1  # instead: a sampled text that was cut ends with a blank once in twenty, which moves no score
 OPENING_SHARE, RARE_SHARE = 0.05, 0.005  # of one set and of the other: people do not begin alike so often
@@ -144,8 +149,7 @@ def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
 
 def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
     """Warnings about texts that repeat themselves, were decoded wrongly, or are token ids."""
-    marks = {"looping_texts": ("loops", LOOPS_MORE), "garbled_texts": ("garbled", WRAPPED_SHARE)}
-    for code, (mark, more) in (marks | {"token_ids": ("numbers", NUMBERS_SHARE)}).items():
+    for code, (mark, more) in DEFECTS.items():
         if numbers := _more_in_one(p, q, mark, more):
             yield warn(code, numbers, more=with_more(numbers))
 

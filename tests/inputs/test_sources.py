@@ -53,14 +53,16 @@ def test_forms(name: str) -> None:
 
 
 def test_polars_columns_and_frames() -> None:
-    polars = pytest.importorskip("polars")
+    import polars
+
     one = polars.DataFrame({"story": TEXTS})
     many = polars.DataFrame({"id": range(len(TEXTS)), "text": TEXTS})
     for data in (one, one.lazy(), many, many.lazy(), many["text"]):
         assert list(text_source("p_text", data).texts) == TEXTS
     assert list(text_source("p_text", many.rename({"text": "story"}).lazy(), text_field="story").texts) == TEXTS
-    with pytest.raises(ValueError, match="no field 'text': choose one of 'id', 'story' with text_field"):
-        text_source("p_text", many.rename({"text": "story"}).lazy())
+    assert list(text_source("p_text", many.rename({"text": "story"}).lazy()).texts) == TEXTS  # the only column of texts
+    with pytest.raises(ValueError, match="no field 'text': choose one of 'left', 'right' with text_field"):
+        text_source("p_text", many.select(left="text", right=polars.col("text").str.to_uppercase()).lazy())
     with pytest.raises(TypeError, match="q_text must hold strings only, got int at position 0: 0"):
         text_source("q_text", many.select("id"))
 

@@ -250,7 +250,7 @@ def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFi
         before_of[name] = tmp_path / f"{name}.json"
         before_of[name].write_text(capsys.readouterr().out)
     for before, now, said in (
-        ("good", few, "failed: m: NO VERDICT YET: only 15 texts"),
+        ("good", few, "failed: m: NO VERDICT YET: a set has only 15 texts"),
         ("few", good, "earlier result of m: no"),
     ):
         gate = ["--baseline", str(before_of[before]), *flags]

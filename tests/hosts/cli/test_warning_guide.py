@@ -9,6 +9,7 @@ from samples import PACKAGE
 
 from mauve_metric.apps.describing.duplicates import duplication_warnings
 from mauve_metric.hosts.cli.warning_guide import ADVICE
+from mauve_metric.uncertainty import format_check
 from mauve_metric.uncertainty.score_warnings import SEVERE
 
 SPACE = PACKAGE / "hosts" / "space"  # the page shows its errors itself
@@ -21,13 +22,13 @@ def calls(path: Path, name: str) -> list[ast.Call]:
 
 
 def codes_in(value: ast.expr) -> set[str]:
-    """The codes that an expression may be; of a variable, those of the table of duplication."""
+    """The codes that an expression may be; of a variable, those of the tables of duplication and of defects."""
     if isinstance(value, ast.Constant):
         return {value.value}
     if isinstance(value, ast.IfExp):
         return codes_in(value.body) | codes_in(value.orelse)
     assert isinstance(value, ast.Name) and value.id == "code", ast.unparse(value)
-    return {code for _, code in duplication_warnings.DUPLICATION.values()}
+    return {code for _, code in duplication_warnings.DUPLICATION.values()} | {*format_check.DEFECTS}
 
 
 def test_every_code_has_a_cause_and_a_cure() -> None:
