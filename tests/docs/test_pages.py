@@ -140,10 +140,9 @@ def test_what_readme_promises_is_in_the_tables() -> None:
     with (ROOT / "benchmarks" / "results" / "closeness.csv").open(encoding="utf-8") as file:
         shares = [float(row["closeness covers"]) for row in csv.DictReader(file)]
     assert f"In {sum(share >= 0.9 for share in shares)} of {len(shares)} [simulated cases]" in readme
-    table = speed.split("| comparison of 3 models")[0]  # rows of one score each
-    rows = re.findall(r"\| 5000 \+ 5000.*\n\| the same, everything.*", table)
+    rows = re.findall(r"\| 5000 \+ 5000.*\n\| the same, everything.*", speed)  # on both processors
     seconds = [float(row.split("|")[2]) for row in "\n".join(rows).splitlines()]
-    assert "Two to five seconds a score of 5000 texts" in readme and min(seconds) > 1.5 and max(seconds) < 5
+    assert "Two to eight seconds a score of 5000 texts" in readme and min(seconds) > 1.5 and max(seconds) < 8
 
 
 def test_the_sentences_for_a_paper_have_the_numbers_of_the_blocks() -> None:

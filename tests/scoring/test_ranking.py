@@ -12,7 +12,7 @@ from mauve_metric import Comparison, compare
 from mauve_metric.options import MauveConfig
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.scoring.ranking import NEAR_0, _forecasts
-from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST
+from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST, detectable_difference
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +35,18 @@ def test_forecasts_near_their_ends_are_numbers_of_texts(
         assert needed is not None
 
 
+def test_texts_to_show_a_difference_grow_with_its_inverse_square(comparison: Comparison) -> None:
+    best, texts = comparison.differences[0], min(result.n_q for result in comparison.models.values())
+    inside = {name: replace(result, closeness_ci=(0.1, 0.9)) for name, result in comparison.models.items()}
+    for difference in (0.05, 0.1, 0.2):
+        pair = replace(best, difference=difference, stderr=0.02)
+        smallest, needed = _forecasts([pair], inside, MauveConfig())
+        assert smallest == pytest.approx(detectable_difference(0.02, 0.95))
+        assert needed == max(round(texts * (smallest / difference) ** 2), LEAST_FORECAST)
+    near_1 = {name: replace(result, closeness_ci=(0.6, 1.0)) for name, result in inside.items()}
+    assert _forecasts([replace(best, stderr=0.02)], near_1, MauveConfig())[0] == pytest.approx(0.4)
+
+
 def test_at_the_floor_models_have_two_orders() -> None:
     rng, centre = np.random.default_rng(0), 4 * np.eye(6)[0]
     human = centre + rng.normal(size=(120, 6))
@@ -55,6 +67,11 @@ def test_at_the_floor_models_have_two_orders() -> None:
         for pair in pairs:
             a, b = (getattr(found.models[name], score) for name in (pair.a, pair.b))
             assert pair.difference == pytest.approx(a - b) and pair.ci is not None
+            ends = [getattr(found.models[name], f"{score}_ci") for name in (pair.a, pair.b)]
+            widths = [high - low for low, high in ends]
+            assert pair.ci[1] - pair.ci[0] == pytest.approx(
+                np.hypot(*widths), rel=0.1
+            )  # of independent errors, but for their ends at 0
             assert not pair.real or pair.ci[0] > 0
     said = ranking_sentence(found)
     assert said.startswith("The closeness of all is near 0, where it does not order them.")

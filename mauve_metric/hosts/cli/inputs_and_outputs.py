@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mauve_metric.hosts.spelling import SHELL
+from mauve_metric.hosts.spelling import SHELL, flag_of
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.records import split_field, split_where
 from mauve_metric.runtime.checks import did_you_mean
@@ -63,17 +63,17 @@ def two_sides(options: argparse.Namespace) -> dict[str, Any]:
     """HUMAN and MODEL, or the one file that holds both, as keywords of `compute_mauve`."""
     if options.human == options.model == "-":
         raise ValueError("standard input can stand for one of HUMAN and MODEL, not for both")
-    human = _read_side(options.human, options)
-    if options.model is None:
+    human, *models = _read_sides([file for file in (options.human, options.model) if file is not None], options)
+    if not models:
         if not isinstance(human, TextFile) or not human.has_two_fields:
             raise ValueError(
                 f"{options.human!r} does not hold human texts and a model's beside each other: give MODEL as a second "
                 "file, or name the fields with --reference-field and --prediction-field"
             )
         return {"q_text": human}
-    model = _read_side(options.model, options)
     _tell_of_order(options, [options.model])
-    return {f"{side}_text" if isinstance(data, TextFile) else side: data for side, data in (("p", human), ("q", model))}
+    sides = ("p", human), ("q", models[0])
+    return {f"{side}_text" if isinstance(data, TextFile) else side: data for side, data in sides}
 
 
 def _tell_of_order(options: argparse.Namespace, models: Sequence[str]) -> None:
@@ -86,8 +86,18 @@ def _tell_of_order(options: argparse.Namespace, models: Sequence[str]) -> None:
 
 def human_side(options: argparse.Namespace) -> dict[str, Any]:
     """HUMAN alone, as a keyword of `human_baseline`."""
-    human = _read_side(options.human, options)
+    (human,) = _read_sides([options.human], options)
     return {"p_text" if isinstance(human, TextFile) else "p": human}
+
+
+def _read_sides(paths: Sequence[str], options: argparse.Namespace) -> list[FeatureSet | TextFile]:
+    """The files of all sides; options of how texts are read need one of texts."""
+    sides = [_read_side(path, options) for path in paths]
+    if not any(isinstance(side, TextFile) for side in sides):
+        names = ("text_field", "reference_field", "prediction_field", "encoding", "header")
+        if useless := next((name for name in names if getattr(options, name, None) is not None), None):
+            raise ValueError(f"{flag_of(useless)} says how texts are read, got features in {paths[0]!r}: leave it out")
+    return sides
 
 
 def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
@@ -123,11 +133,11 @@ def sides_of_models(options: argparse.Namespace, runs: bool = False) -> dict[str
     if [named_file(file)[1] for file in files].count("-") > 1:
         raise ValueError("standard input can stand for one of HUMAN and the models, not for several")
     first_name, first = named_file(options.human)
-    human = _read_side(first if first_name else options.human, options)
-    models = {file: _read_side(named_file(file)[1], options) for file in options.models}
-    if len(models) < len(options.models):
-        twice = next(file for file in options.models if options.models.count(file) > 1)
+    if twice := next((file for file in options.models if options.models.count(file) > 1), None):
         raise ValueError(f"{twice!r} is given twice: expected a file of its own for each model")
+    paths = [first if first_name else options.human, *(named_file(file)[1] for file in options.models)]
+    human, *of_models = _read_sides(paths, options)
+    models = dict(zip(options.models, of_models, strict=True))
     both = [isinstance(file, TextFile) and file.holds_both for file in (human, *models.values())]
     if both[0] and (first_name or all(both)):
         names = names_of_models(files, runs)

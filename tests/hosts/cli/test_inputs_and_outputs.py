@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from samples import texts_of, write_jsonl
 
@@ -28,3 +29,21 @@ def test_swapped_files_are_told_of(command: str, tmp_path: Path, capsys: pytest.
         return "the human file comes first" in capsys.readouterr().err
 
     assert told("gpt2", "human") and not told("human", "gpt2") and not told("human", "human-other")
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (command, option)
+        for command in ("score", "compare", "explain", "robustness")
+        for option in (["--text-field", "body"], ["--encoding", "cp1252"], ["--no-header"])
+    ],
+)
+def test_how_texts_are_read_is_refused_beside_features_alone(
+    command: str, option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [tmp_path / f"{side}.npy" for side in ("human", "model")]
+    for number, file in enumerate(files):
+        np.save(file, np.random.default_rng(number).normal(size=(30, 4)))
+    assert main([command, *map(str, files), *option]) == 1
+    assert f"{option[0].replace('no-', '')} says how texts are read, got features in" in capsys.readouterr().err

@@ -220,10 +220,10 @@ class Sessions:
 
         Where there is none of this key any more, `lost` is the reason.
         """
-        session = self.get(name)
+        session, wanted = self.get(name), key.encode(errors="replace")  # whatever a browser sends
         with self._lock:
             others = [other for other in self._sessions.values() if other is not session]
-            old = next((other for other in others if secrets.compare_digest(other.key, key)), None)
+            old = next((other for other in others if secrets.compare_digest(other.key.encode(), wanted)), None)
         if old is None or not old.holds():
             session.lost = self._lost(key)
             return session

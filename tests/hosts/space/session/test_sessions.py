@@ -143,6 +143,13 @@ def test_sessions_without_texts_take_no_place_and_the_reason_of_a_loss_is_told()
     assert sessions.get("a").lost.startswith("this server keeps the texts of 2 visitors at a time")
 
 
+@pytest.mark.parametrize("key", ["", "schlüssel", "\ud800", "🙂" * 40])
+def test_a_key_that_no_session_has_finds_none(key: str) -> None:
+    sessions = Sessions(2)
+    sessions.get("a").human = TextSet("people", "human.txt", ["one"])
+    assert sessions.resume("b", key).human is None
+
+
 def test_one_client_pushes_out_its_own_sessions_and_no_others() -> None:
     sessions = Sessions(3)
     for name, client in [("a", "192.0.2.1"), ("b", "192.0.2.2"), *((f"c{number}", "192.0.2.3") for number in range(9))]:
