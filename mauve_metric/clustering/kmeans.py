@@ -32,7 +32,7 @@ _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
 _SEEDING_ROWS = 5  # for each centre, among which k-means++ looks for starts
 _LEAST_SEEDING_ROWS = 2500
 _DRAWN_TOGETHER = 32  # centres of k-means++ where there are more products: a third of the time, an equal cost
-_MOST_PRODUCTS = 2**24  # of the rows of a start with each other, computed at once: 64 MiB
+_MOST_PRODUCTS = 2**24  # distances of the rows of a start from each other, computed at once: 64 MiB
 _SPLIT_SHIFT = 1 / 1024  # relative distance between the halves of a split bucket, as in faiss
 _MOST_DISTANCES = 2**22  # of all rows to all centres of the runs that go on in step
 _NO_GAIN = 1e-6  # relative: smaller differences of cost are rounding
@@ -264,23 +264,22 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
 
     def distances(places: Integers) -> Rows:
         """Squared distances (m, n) of the candidates from some of them."""
-        inner = on_device.inner(sampled, places) if is_tensor(sampled) else candidates[places] @ candidates.T
-        inner *= -2
-        away: Rows = inner
+        away: Rows = on_device.inner(sampled, places) if is_tensor(sampled) else candidates[places] @ candidates.T
+        away *= -2
         away += squares[places][:, None] + squares
         away[np.arange(len(places)), places] = 0
         return np.maximum(away, 0, out=away)
 
     chosen = [0]
     with one_blas_thread() if few else nullcontext():  # for many small products
-        table = distances(np.arange(len(sample))) if few else None
-        nearest = distances(np.array([0]))[0] if table is None else table[0]
+        distances_of = distances(np.arange(len(sample))).__getitem__ if few else distances
+        nearest = distances_of(np.array([0]))[0]
         while len(chosen) < num_buckets:
             count = min(1 if few else _DRAWN_TOGETHER, num_buckets - len(chosen))
             sums = np.cumsum(nearest, dtype=np.float64)
             drawn = np.searchsorted(sums, rng.random(count * draws) * sums[-1])
             drawn = np.minimum(drawn, len(sample) - 1)
-            away = (distances(drawn) if table is None else table[drawn]).reshape(count, draws, -1)
+            away = distances_of(drawn).reshape(count, draws, -1)
             for of_centre, places in zip(away, drawn.reshape(count, draws), strict=True):
                 np.minimum(of_centre, nearest, out=of_centre)
                 best = int(of_centre.sum(axis=1).argmin())

@@ -337,9 +337,10 @@ def _without_singles(rows_at: Callable[[Integers], Array], labels: Labels, centr
     totals = np.bincount(labels)
     if not too_many_singles(totals):
         return labels
-    alone, others = (np.flatnonzero((totals[labels] == 1) == side) for side in (True, False))
-    joined = labels.copy()
+    is_alone, joined = totals[labels] == 1, labels.copy()
+    alone = np.flatnonzero(is_alone)
     if centres is None:
+        others = np.flatnonzero(~is_alone)
         joined[alone] = labels[others[assign(rows_at(alone), rows_at(others))]]
     else:
         several = np.flatnonzero(totals > 1)

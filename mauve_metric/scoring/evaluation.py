@@ -17,7 +17,6 @@ from mauve_metric.clustering.quantizers import num_buckets_of, quantizer_options
 from mauve_metric.features.dependence import codes_of, paired, with_dependence
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import By, Inputs, Subgroups, check_columns, check_same_encoder, open_sides
-from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config_fields, options_of_stage
 from mauve_metric.results.comparison import Comparison, OwnScore
@@ -435,8 +434,8 @@ class Evaluation:
         number, subgroups = self.names.index(name) + 1, self.subgroups
         result = self.result_of(name) if result is None else result
         readable = self.readable.pair(0, number)
-        settings = self.resolved, readable, buckets, texts, subgroups
-        return explain_buckets(self.partition, number, result, *settings, with_extremes=with_extremes)
+        described = readable, buckets, texts, subgroups
+        return explain_buckets(self.partition, number, result, self.resolved, *described, with_extremes=with_extremes)
 
 
 def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
@@ -457,10 +456,7 @@ def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOption
     """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
     alone = Evaluation.of_sets([p, q], config, run, clusterings=2 if config.permutations else 1)
     (human, model), partition, resolved = alone.sides, alone.partition, alone.resolved
-    shares = score.count_buckets(human, model, partition, 1, resolved)[0].probabilities()
-    mauve = curve_area(
-        divergence_curve(*shares, config.mauve_scaling_factor, config.divergence_curve_discretization_size)
-    )
+    mauve = score.mauve_of(score.count_buckets(human, model, partition, 1, resolved)[0], resolved)
     p_value = score.permutation_p_value(human, model, partition, resolved)
     signature = format_signature(signature_entries(p, q, resolved))
     return OwnScore(mauve, resolved.num_buckets, p_value, signature)

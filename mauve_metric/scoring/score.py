@@ -17,7 +17,6 @@ from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import some_numbers, some_rows
 from mauve_metric.measures import frontier, precision_recall
-from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.groups import SHARED, count_groups, pair_of_groups
 from mauve_metric.measures.knn_precision_recall import (
     ROUNDING,
@@ -69,6 +68,12 @@ def score_histograms(histograms: Histograms, config: MauveConfig) -> dict[str, A
         "curve_mixtures": np.stack([weights, type_one, type_two], axis=1),
         "prd_curve": np.stack([prd.recall, prd.precision], axis=1),
     }
+
+
+def mauve_of(histograms: Histograms, config: MauveConfig) -> float:
+    """MAUVE alone (`score_histograms`)."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    return frontier.curve_area(frontier.divergence_curve(*histograms.probabilities(), c, points))
 
 
 def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
@@ -169,7 +174,7 @@ def score_buckets(
         bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     estimates = debiased_estimates(counts, config) if bounds[0].counts is None else bounds[0].estimates(config)
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    areas = [scores["mauve"], *(curve_area(divergence_curve(*run.probabilities(), c, points)) for run in others)]
+    areas = [scores["mauve"], *(mauve_of(run, config) for run in others)]
     splits = [
         resampling.null_scores(run.p_counts, run.q_counts, c, points, groups=run.groups)
         for run in (histograms, *others[:1])
@@ -277,9 +282,8 @@ def _fields_of_dependence(q: FeatureSet) -> dict[str, Any]:
     """The fields of a result on texts that depend on each other, and that repeat others of their set."""
     if q.dependence is None:
         return {"design": q.design, "partners": None, "pairs_in_step": None}
-    design, partners, in_step, _, repetition = q.dependence
-    fields = {"design": design, "partners": partners, "pairs_in_step": in_step}
-    if repetition is not None:
+    fields = {"design": q.design, "partners": q.dependence.partners, "pairs_in_step": q.dependence.in_step}
+    if (repetition := q.dependence.repetition) is not None:
         shares = {"p_repeated": repetition.p_share, "q_repeated": repetition.q_share}
         fields |= {**shares, "repeats_p_value": repetition.excess}
     return fields

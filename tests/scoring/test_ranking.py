@@ -69,9 +69,8 @@ def test_at_the_floor_models_have_two_orders() -> None:
             assert pair.difference == pytest.approx(a - b) and pair.ci is not None
             ends = [getattr(found.models[name], f"{score}_ci") for name in (pair.a, pair.b)]
             widths = [high - low for low, high in ends]
-            assert pair.ci[1] - pair.ci[0] == pytest.approx(
-                np.hypot(*widths), rel=0.1
-            )  # of independent errors, but for their ends at 0
+            # of independent errors, but for their ends at 0
+            assert pair.ci[1] - pair.ci[0] == pytest.approx(np.hypot(*widths), rel=0.1)
             assert not pair.real or pair.ci[0] > 0
     said = ranking_sentence(found)
     assert said.startswith("The closeness of all is near 0, where it does not order them.")

@@ -94,8 +94,8 @@ def _read_sides(paths: Sequence[str], options: argparse.Namespace) -> list[Featu
     """The files of all sides; options of how texts are read need one of texts."""
     sides = [_read_side(path, options) for path in paths]
     if not any(isinstance(side, TextFile) for side in sides):
-        names = ("text_field", "reference_field", "prediction_field", "encoding", "header")
-        if useless := next((name for name in names if getattr(options, name, None) is not None), None):
+        useless = next((name for name, value in _of_texts(options).items() if value is not None), None)
+        if useless is not None:
             raise ValueError(f"{flag_of(useless)} says how texts are read, got features in {paths[0]!r}: leave it out")
     return sides
 
@@ -109,14 +109,13 @@ def _read_side(path: str, options: argparse.Namespace) -> FeatureSet | TextFile:
         if getattr(options, "prompt_field", None) is not None:
             raise ValueError(f"--prompt-field needs texts with fields, got features in {path!r}: use --aligned")
         return FeatureSet.load(path)
-    return TextFile(
-        path,
-        options.text_field,
-        reference_field=options.reference_field,
-        prediction_field=getattr(options, "prediction_field", None),
-        prompt_field=getattr(options, "prompt_field", None),
-        **reading(options),
-    )
+    return TextFile(path, **_of_texts(options))
+
+
+def _of_texts(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of a side of texts, as keywords of `TextFile`."""
+    names = ("text_field", "reference_field", "prediction_field", "prompt_field")
+    return {name: getattr(options, name, None) for name in names} | reading(options)
 
 
 def reading(options: argparse.Namespace) -> dict[str, Any]:
