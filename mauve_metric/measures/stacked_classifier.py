@@ -9,7 +9,8 @@ the wrong side, and free weights would turn them round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,7 +31,8 @@ _MOST_LEADING = 2**26  # numbers of the rows on leading axes
 _BLOCK = 2**22  # distances, or votes, that are held at once
 _LARGEST = 1e15  # of a score, whose squares float32 holds: a row may be far from all that a classifier was fitted to
 _RIDGE = 1e-3  # of the second level, whose views have variance 1
-_SWEEPS = 100  # of its solution, coordinate by coordinate, at most
+_MOST_CHANGES = 100  # of the views that have a weight; a few are enough
+_ROUNDED = 1e-12  # of views with variance 1
 
 
 def views(
@@ -155,10 +157,13 @@ def _first_eigenvectors(matrix: Array, width: int) -> Array:
     return np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
 
 
+_pairs_of_axes = cache(np.triu_indices)
+
+
 def _squares(leading: Array) -> Array:
     """Squares and products of the first axes, and the log of the squared length, (n, r) → (n, r(r + 1)/2 + 1)."""
     axes = leading[:, :_AXES_OF_SQUARES]
-    first, second = np.triu_indices(axes.shape[1])
+    first, second = _pairs_of_axes(axes.shape[1])
     lengths = np.square(leading).sum(axis=1, keepdims=True)
     return np.concatenate([axes[:, first] * axes[:, second], _log(lengths)], axis=1)
 
@@ -217,19 +222,21 @@ def combined_scores(
     # of each fold and side: number, sums and products of the views, (folds, 2, m, …)
     numbers = np.zeros((folds, 2, m))
     sums, products = (np.zeros((folds, 2, m) + (len(rising) + len(free),) * power) for power in (1, 2))
-    middles = [view.mean(axis=0) for view in (*rising, *free)]
+    of_views = [(view, view.mean(axis=0)) for view in (*rising, *free)]
+    held = [np.flatnonzero(fold_of == fold) for fold in range(folds)]
 
-    def centred(inside: Integers) -> Iterator[tuple[int, Array]]:
-        pairs = zip((*rising, *free), middles, strict=True)
-        stacked = [np.clip(view[inside] - middle, -_LARGEST, _LARGEST) for view, middle in pairs]
-        for column in range(m):
-            yield column, np.stack([view[:, column if view.shape[1] > 1 else 0] for view in stacked], axis=1)
+    def centred(column: int) -> Array:
+        """All views for one column of sides, (n, c)."""
+        columns = [column if view.shape[1] > 1 else 0 for view, _ in of_views]
+        stacked = np.stack([view[:, at] - middle[at] for at, (view, middle) in zip(columns, of_views, strict=True)], 1)
+        return np.clip(stacked, -_LARGEST, _LARGEST)
 
-    for fold in range(folds):
-        inside = np.flatnonzero(seen & (fold_of == fold))
-        for column, rows in centred(inside):
-            is_model = sides[inside, column] == 1
-            for side, part in enumerate((rows[~is_model], rows[is_model])):
+    for column in range(m):
+        rows = centred(column)
+        for fold, inside in enumerate(held):
+            fitted = inside[seen[inside]]
+            is_model = sides[fitted, column] == 1
+            for side, part in enumerate((rows[fitted[~is_model]], rows[fitted[is_model]])):
                 numbers[fold, side, column] = len(part)
                 sums[fold, side, column] = part.sum(axis=0)
                 products[fold, side, column] = part.T @ part
@@ -240,10 +247,10 @@ def combined_scores(
     middle, difference = means.mean(axis=1), means[:, 1] - means[:, 0]
     weights = _least_squares(covariance, difference, len(rising))
     combined = np.empty(sides.shape, dtype=np.float32)
-    for fold in range(folds):
-        inside = np.flatnonzero(fold_of == fold)
-        for column, rows in centred(inside):
-            scores = (rows - middle[fold, column]) @ weights[fold, column]
+    for column in range(m):
+        rows = centred(column)
+        for fold, inside in enumerate(held):
+            scores = (rows[inside] - middle[fold, column]) @ weights[fold, column]
             combined[inside, column] = np.clip(scores, -_LARGEST, _LARGEST)
     return combined
 
@@ -251,20 +258,21 @@ def combined_scores(
 def _least_squares(covariance: Floats, difference: Floats, bounded: int) -> Floats:
     """Solve (C + δδᵀ/4 + ridge) w = δ/2 with the first weights at least 0, (…, c, c) and (…, c) → (…, c).
 
-    By coordinate descent, for all problems at once.
+    By Murty's rule (1974), for all problems at once: the first weight that is negative becomes 0, or is freed where it
+    is 0 and should be larger, until none is.
     """
     total = covariance + difference[..., :, None] * difference[..., None, :] / 4
-    variance = np.einsum("...ii->...i", total)
+    variance, views = np.einsum("...ii->...i", total), np.arange(total.shape[-1])
     scale = 1 / np.sqrt(np.where(variance > 0, variance, np.inf))
-    gram = total * scale[..., :, None] * scale[..., None, :] + _RIDGE * np.eye(total.shape[-1])
-    right, weights = difference / 2 * scale, np.zeros(difference.shape)
-    for _ in range(_SWEEPS):
-        before = weights.copy()
-        for view in range(total.shape[-1]):
-            residual = right[..., view] - np.einsum("...i,...i->...", gram[..., view, :], weights)
-            moved = weights[..., view] + residual / gram[..., view, view]
-            weights[..., view] = np.maximum(moved, 0) if view < bounded else moved
-        if np.array_equal(weights, before):
+    gram = total * scale[..., :, None] * scale[..., None, :] + _RIDGE * np.eye(len(views))
+    right, is_free = difference / 2 * scale, np.ones(difference.shape, dtype=bool)
+    for _ in range(_MOST_CHANGES):
+        of_free = np.where(is_free[..., :, None] & is_free[..., None, :], gram, np.eye(len(views)))
+        weights = np.linalg.solve(of_free, np.where(is_free, right, 0)[..., None])
+        slope = right - (gram @ weights)[..., 0]
+        wrong = np.where(is_free, weights[..., 0] < 0, slope > _ROUNDED) & (views < bounded)
+        if not wrong.any():
             break
-    scaled: Floats = weights * scale
+        is_free ^= wrong & (views == wrong.argmax(axis=-1)[..., None])
+    scaled: Floats = np.where(is_free, weights[..., 0], 0) * scale
     return scaled

@@ -41,8 +41,9 @@ def _allowed_cpus() -> int:
     return os.cpu_count() or 1
 
 
+@cache  # several files, which each part of a score would read
 def cpu_quota(cgroups: Path = _CGROUPS, membership: Path = _MEMBERSHIP) -> float | None:
-    """CPU quota of the process, in CPUs, by its control groups (both versions); None: no bound.
+    """CPU quota of the process when first asked for, in CPUs, by its control groups (both versions); None: no bound.
 
     Args:
         cgroups: where they are mounted. membership: the file that says which ones the process belongs to.

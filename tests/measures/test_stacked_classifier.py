@@ -26,11 +26,14 @@ from mauve_metric.measures.stacked_classifier import (
 Sets = tuple[Array, Array]
 
 
+@pytest.mark.parametrize("nearly_one", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int) -> None:
+def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int, nearly_one: bool) -> None:
     """(C + δδᵀ/4) with a ridge, by its square root: nnls minimises ‖A w - b‖ with AᵀA the sum and Aᵀb = δ/2."""
     rng = np.random.default_rng(seed)
     rows, difference = rng.normal(size=(200, 6)) @ (np.eye(6) + 0.2 * rng.normal(size=(6, 6))), rng.normal(size=6)
+    if nearly_one:  # as the two directions of the linear classifier are
+        rows[:, 1], difference[1] = rows[:, 0] + 0.01 * rows[:, 1], difference[0]
     covariance = np.cov(rows.T)
     total = covariance + np.outer(difference, difference) / 4
     scale = 1 / np.sqrt(total.diagonal())
@@ -38,10 +41,10 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int) -> No
     expected = scale * nnls(root, np.linalg.solve(root.T, difference / 2 * scale))[0]
     found = _least_squares(covariance[None], difference[None], 6)[0]
     assert (found >= 0).all() and (found == 0).any() and (found > 0).any()
-    np.testing.assert_allclose(found, expected, atol=1e-3 * expected.max())  # a hundred sweeps by coordinates
+    np.testing.assert_allclose(found, expected, atol=1e-9 * expected.max())
     free = _least_squares(covariance[None], difference[None], 0)[0]
     exact = np.linalg.solve(root.T @ root, difference / 2 * scale) * scale
-    np.testing.assert_allclose(free, exact, atol=1e-2 * np.abs(exact).max())
+    np.testing.assert_allclose(free, exact, atol=1e-9 * np.abs(exact).max())
     assert (free < 0).any()
 
 

@@ -34,6 +34,7 @@ def group(root: Path, path: str, **files: str) -> None:
 
 def quota(tmp_path: Path, membership: str) -> float | None:
     (tmp_path / "cgroup").write_text(membership, encoding="utf-8")
+    cpu_quota.cache_clear()
     return cpu_quota(tmp_path / "fs", tmp_path / "cgroup")
 
 

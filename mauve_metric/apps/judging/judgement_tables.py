@@ -17,7 +17,7 @@ from mauve_metric.inputs.file_types import FILE_TYPES, type_of
 from mauve_metric.inputs.json_rows import json_rows
 from mauve_metric.inputs.records import Record, Rows
 from mauve_metric.inputs.tables import csv_rows, workbook_rows
-from mauve_metric.runtime.checks import check_count, check_file, is_bool, listed, quoted, shown
+from mauve_metric.runtime.checks import check_count, check_file, check_path, is_bool, listed, quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, UnknownEnding
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ def open_table(name: str, data: TableData) -> JudgementTable:
         FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
     """
     if isinstance(data, (str, Path)):
-        path = Path(data)
+        path = check_path(name, data)
         name, rows = str(path), _rows_of_table(path)
         columns = list(rows.columns) or list(dict.fromkeys(str(key) for row in rows for key in row.value))
         lines = [row._replace(value={key: _cell(row.value.get(key)) for key in columns}) for row in rows]

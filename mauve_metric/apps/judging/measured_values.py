@@ -18,7 +18,7 @@ from mauve_metric.apps.judging.judgement_tables import (
 )
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.results.scores import REGISTRY
-from mauve_metric.runtime.checks import check_number, listed, quoted, shown
+from mauve_metric.runtime.checks import check_number, check_path, listed, quoted, shown
 from mauve_metric.runtime.errors import WrongOption
 
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
@@ -80,7 +80,7 @@ def read_measures(path: str | Path, human: str = "human") -> dict[str, Measured]
     Raises:
         FileNotFoundError, ValueError: the file has no measures of several models.
     """
-    path = Path(path)
+    path = check_path("measures", path)
     if path.suffix.lower() in TABLE_ENDINGS:
         return _of_table(open_table("measures", path), human)
     content = read_json(path)

@@ -59,7 +59,9 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, everything: bool = False, **options: Any) -> None:
         self.everything = everything
         self._outputs: list[str] = []
+        self._stored: dict[str, object] = {}  # of the command line that is parsed, by the argument's name
         super().__init__(**options, formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.register("action", None, _Once)
         self.usage = "%(prog)s [options]"
         self.add_argument("--help-all", action="help", help="show every option and exit")
 
@@ -70,6 +72,18 @@ class CommandParser(argparse.ArgumentParser):
             form = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}[action.nargs]  # type: ignore[index]
             self.usage = f"{self.usage} {form.format(action.metavar)}"
         return action
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """The options and what is none of them, as argparse; a flag with two values is wrong usage."""
+        self._stored = {}
+        return super().parse_known_args(args, namespace)
+
+    def store_once(self, namespace: argparse.Namespace, name: str, value: object, option: str | None) -> None:
+        """Store the value of an argument; a second value of a flag is wrong usage, since one would be lost."""
+        earlier = self._stored.setdefault(name, value)
+        if option is not None and earlier is not value and earlier != value:  # nan is not equal to itself
+            self.error(f"argument {option}: this command takes one, got {earlier} and {value}")
+        setattr(namespace, name, value)
 
     def add_output(self, *names: str, group: argparse._ArgumentGroup | None = None, **options: Any) -> argparse.Action:
         """Add an argument for a file, or a folder (metavar DIR), to write."""
@@ -140,7 +154,7 @@ class CommandParser(argparse.ArgumentParser):
         text = "encoding of files that are not UTF-8, such as cp1252; the error of such a file guesses it"
         self.add_argument("--encoding", metavar="NAME", help=self.rare(text))
         text = "the first line of a table has the names of its columns, or has not (unset: by its cells)"
-        self.add_argument("--header", action=argparse.BooleanOptionalAction, help=self.rare(text))
+        self.add_argument("--header", action=Switch, help=self.rare(text))
 
     def add_field_options(self, both: bool = True) -> None:
         """Add flags for the fields of a file; a dotted path names one in a field. both: also for the model's side."""
@@ -251,7 +265,7 @@ class CommandParser(argparse.ArgumentParser):
             flag, text = flag_of(name), self._help_of(option)
             common: dict[str, Any] = {"default": argparse.SUPPRESS, "help": text}
             if isinstance(option.default, bool):
-                group.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
+                group.add_argument(flag, action=Switch, **common)
                 continue
             if text != argparse.SUPPRESS and option.default is not None:
                 common["help"] = text = f"{text} (default: {option.default})"
@@ -268,7 +282,7 @@ class CommandParser(argparse.ArgumentParser):
             if name != "featurize_model_name":
                 group.add_argument(flag, **common)
                 continue
-            several: dict[str, Any] = {"action": Once, "dest": name}
+            several: dict[str, Any] = {"dest": name}
             if featurizers:
                 several = {"action": Featurizers, "dest": "featurizers", "default": None}
                 several["help"] = f"{text}; again for each of several: {featurizers}"
@@ -352,16 +366,20 @@ class Featurizers(argparse.Action):
         setattr(namespace, self.dest, [*earlier, *more])
 
 
-class Once(argparse.Action):
-    """A flag that may be given once; with two values one would be lost."""
+class _Once(argparse.Action):
+    """An argument with one value, as argparse has it if no other action is named."""
 
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
-    ) -> None:
-        """Store the value; a second one is wrong usage."""
-        if hasattr(namespace, self.dest):
-            parser.error(f"argument {option}: this command takes one, got {getattr(namespace, self.dest)} and {values}")
-        setattr(namespace, self.dest, values)
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: object, option: str | None = None) -> None:
+        """Store the value once."""
+        parser.store_once(namespace, self.dest, values, option)
+
+
+class Switch(argparse.BooleanOptionalAction):
+    """A flag with another one that says no."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: object, option: str | None = None) -> None:
+        """Store the value once."""
+        parser.store_once(namespace, self.dest, not str(option).startswith("--no-"), option)
 
 
 def _config_value(option: Field[Any]) -> Callable[[str], object]:

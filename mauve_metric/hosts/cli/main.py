@@ -128,7 +128,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     alone = any(not getattr(options, name, True) for name in ("model", "models"))
     path = named_file(options.human)[1] if alone and "human" in options else "-"
     kind = type_by_name(Path(path))
-    if path != "-" and not os.path.isdir(path) and (kind is None or kind.is_plain):
+    if path not in ("", "-") and not os.path.isdir(path) and (kind is None or kind.is_plain):
         options.parser.error(f"{options.human}: expected MODEL after HUMAN, or a file that holds both")
     command = COMMANDS[options.command]
     if hasattr(command, "usage_error") and (wrong := command.usage_error(options)) is not None:

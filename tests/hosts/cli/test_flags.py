@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
 import json
 import re
@@ -14,7 +15,8 @@ from commands import OUTPUTS, command_for, input_error, target_of, usage_error
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.hosts.cli.main import COMMANDS, main, parse
+from mauve_metric.hosts.cli.flags import Featurizers, Switch
+from mauve_metric.hosts.cli.main import COMMANDS, main, parse, parser
 from mauve_metric.options import config_fields
 
 
@@ -88,6 +90,68 @@ def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], caps
         assert parse([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
         twice = usage_error([*command, "--featurizer", "minilm", "--featurizer", "ngrams"], capsys)
         assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_flag_with_two_values_is_wrong_usage(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One would be lost. Flags for several values have lists."""
+    of_command = parser(commands=[command])
+
+    def is_accepted(words: list[str]) -> bool:
+        try:
+            of_command.parse_args(words)
+        except SystemExit:
+            return False
+        return True
+
+    refused, complete = 0, [command, *_COMPLETE.get(command, ["a", "b"])]
+    for action in of_command.parse_args(complete).parser._actions:
+        complete = [command, *_COMPLETE.get(command, ["a", "b"])]
+        if action.required and action.option_strings:
+            at = complete.index(action.option_strings[0])
+            del complete[at : at + 2]
+        if isinstance(action, Switch):
+            values = [action.option_strings[0], action.option_strings[-1]]
+        elif action.option_strings and action.nargs != 0:
+            of_help = re.findall(r"[\w-]+", f"{action.choices} {action.metavar} {action.help}")
+            tried = [f"{action.option_strings[0]}={value}" for value in dict.fromkeys((*_VALUES, *of_help))]
+            values = [words for words in tried if is_accepted([*complete, words])]
+        else:
+            continue
+        assert len(values) > 1, action
+        is_list = isinstance(action, argparse._AppendAction | Featurizers)
+        assert is_accepted([*complete, *values[:2]]) == is_list, action
+        assert is_accepted([*complete, values[0], values[0]]), action
+        refused += not is_list
+    assert capsys.readouterr().err.count("this command takes one, got") == refused
+
+
+_COMPLETE: dict[str, list[str]] = {
+    **{name: [] for name in ("demo", "serve", "warnings", "errors")},
+    **{name: ["a"] for name in ("baseline", "stress-test", "deduplicate", "preferences", "boundaries")},
+    "featurize": ["a", "-o", "b.npz"],
+    "generate": ["a", "--model", "m", "-o", "b.jsonl"],
+    "lm-eval-task": ["a", "-o", "b.yaml"],
+    "cache": ["info"],
+}
+_VALUES = (
+    *(
+        "1",
+        "2",
+        "3",
+        "0.5",
+        "0.6",
+        "auto",
+        "mauve=higher",
+        "mauve=lower",
+        "seed",
+        "n",
+        "greedy",
+        "sampling",
+        "ray://a:1",
+    ),
+    *(f"{name}.{ending}" for name in "ab" for ending in ("json", "html", "png", "npz", "jsonl", "yaml")),
+)
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -147,7 +147,7 @@ def test_options_names_and_human_texts_are_compared_before_the_work(
     for command, said in (
         ([human, f"n={first}", *flags], "no model is in both runs: n now, m before"),
         ([human, f"m={first}", *flags, "--confidence-level", "0.9"], "--confidence-level 0.9 now and 0.95 before"),
-        ([human, f"m={first}", *flags, "--num-buckets", "10"], "--num-buckets 10 now and 20 before"),
+        ([human, f"m={first}", *flags_of(OPTIONS | {"num_buckets": 10})], "--num-buckets 10 now and 20 before"),
         ([human, f"m={first}", *flags, "--aligned"], "design aligned now and undeclared before"),
         ([other, f"m={first}", *flags], "p_digest [0-9a-f]+ now and [0-9a-f]+ before"),
     ):

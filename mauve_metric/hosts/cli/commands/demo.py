@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.hosts.cli.flags import CommandParser, Once, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result_of
 from mauve_metric.inputs.files import examples_folder, read_texts
 from mauve_metric.options import config_fields, split_options
@@ -27,7 +27,6 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--featurizer",
         dest="featurize_model_name",
-        action=Once,
         choices=("standard", "minilm", "ngrams"),
         default=argparse.SUPPRESS,
         help="standard: minilm, whose features are in the package, and ngrams (default); or one of them",
