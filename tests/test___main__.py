@@ -95,6 +95,7 @@ def shell(files: tuple[str, str], redirection: str = "", *more: str) -> subproce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("redirection", "message"),
     [(">&-", "standard output is closed"), (">/dev/full", "standard output cannot be written: No space left")],
@@ -112,6 +113,7 @@ def test_closed_stderr_sends_no_message_to_stdout(files: tuple[str, str]) -> Non
     assert (found.returncode, found.stdout, found.stderr) == (1, "", "")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_ends_quietly_and_loses_no_figure(files: tuple[str, str], tmp_path: Path) -> None:
     found = shell(files, "| true", "--plot", str(tmp_path / "figure.json"))
     assert found.returncode == 128 + signal.SIGPIPE and found.stderr == ""
@@ -156,6 +158,7 @@ def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert capsys.readouterr() == ("", "mauve-metric: interrupted\n")
 
 
+@pytest.mark.slow
 def test_an_ignored_interrupt_stays_ignored(files: tuple[str, str]) -> None:
     script = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     script += INTERRUPT_WHEN_IMPORTED.format(when="mauve_metric.scoring.compute").replace(

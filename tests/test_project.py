@@ -165,6 +165,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert {name for name in loaded if name.startswith("mauve")} == {"mauve_metric", "mauve_metric.version"}
 
 
+@pytest.mark.slow
 def test_features_are_scored_without_torch_and_transformers() -> None:
     code = """if True:
         import sys

@@ -212,6 +212,7 @@ def test_equal_rows_stay_equal() -> None:
     np.testing.assert_array_equal(projected[1500:1600], projected[:100])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_isotropic_noise_has_the_score_of_mauve_text(seed: int) -> None:
     """Against faiss after one step of k-means: in many, a processor's last bits move a text, and that text all centres.

@@ -119,6 +119,7 @@ def test_what_the_server_cut_is_counted_also_from_the_cache(answers: Answers, tm
     assert len(answers.requests) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(answers: Answers, tmp_path: Path) -> None:
     code = """if True:
         import sys

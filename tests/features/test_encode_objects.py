@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from samples import HUMAN, MODEL, ngrams, write_jsonl
 
 from mauve_metric import FeatureSet, compute_mauve, score_sharded
@@ -56,6 +57,7 @@ def test_the_revision_follows_from_weights_and_settings() -> None:
     assert encode_identity(Named())["model"].endswith("test_encode_objects.Named")
 
 
+@pytest.mark.slow
 def test_a_sentence_transformer_is_taken_as_it_is() -> None:
     """Its rows are those of minilm, which is the same model with the same pooling, at length 1."""
     import torch

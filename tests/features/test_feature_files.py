@@ -502,6 +502,7 @@ def test_a_parquet_file_that_is_written_again_between_two_passes_is_an_error(tmp
         list(rows.blocks())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npz", "parquet"])
 def test_a_small_file_of_far_more_features_is_refused_before_it_is_read(tmp_path: Path, ending: str) -> None:
     rows = np.zeros((2**19 + 1, 128), dtype=np.float32)  # a little above 256 MiB

@@ -91,6 +91,7 @@ def test_a_cut_that_is_said_is_said_again(tiny_gpt2: str, caplog: pytest.LogCapt
         assert "max_text_length=100000 is more than" in caplog.text
 
 
+@pytest.mark.slow
 def test_scores_of_known_texts_import_no_torch(tiny_gpt2: str, tmp_path: Path) -> None:
     texts = [f"text number {number}" for number in range(12)]
     for name, some in (("human", texts), ("model", texts[::-1])):

@@ -27,6 +27,7 @@ def said(language: str, featurizer: str) -> list[ScoreWarning]:
     return [warning for warning in text_warnings(side, side) if warning.code in CODES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", TEXTS)
 def test_the_featurizer_that_reads_a_language_is_named(language: str) -> None:
     reader = READER.get(language)
@@ -50,6 +51,7 @@ def test_the_language_is_kept_with_the_features(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_first_screen_names_it() -> None:
     for language, reason in (("th", "constant_features"), ("zh", "unseen_characters")):
         texts = random.Random(2).sample(TEXTS[language], 120)

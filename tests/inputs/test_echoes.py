@@ -28,6 +28,7 @@ def _file(path: Path, rows: list[dict[str, Any]]) -> TextFile:
     return TextFile(path, "text")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", ["prompt", "question"])
 @pytest.mark.parametrize("prompts_beside", ["human", "model"])
 def test_echoed_prompts_are_named_and_stripped_by_the_flag_that_is_named(

@@ -195,6 +195,7 @@ def test_a_single_permutation_is_no_test() -> None:
     assert cross_fit(rows, is_model, permutations=2).p_value < 1
 
 
+@pytest.mark.slow
 def test_p_value_is_uniform_for_equal_sets() -> None:
     rng, found = np.random.default_rng(5), []
     for seed in range(200):

@@ -400,6 +400,7 @@ def test_errors(function: object, p: object, q: object, message: str) -> None:
         function(p, q)  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_memory_of_the_exact_area_is_bounded() -> None:
     # c = 300 on 2000 buckets: 136 nodes on 61 panels would be arrays of 133 MB; chunks of 2^20 numbers are 8 MB
     import tracemalloc

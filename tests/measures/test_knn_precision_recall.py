@@ -301,6 +301,7 @@ def support_of(p: NDArray[np.float32], q: NDArray[np.float32]) -> tuple[float | 
     return result.precision, result.recall, result.density, result.coverage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_ties_do_not_depend_on_the_last_digits(seed: int) -> None:
     p, q = copied_texts(seed)
@@ -328,6 +329,7 @@ def naive_of_copies(p: NDArray[np.float32], q: NDArray[np.float32], distinct: Fl
     return naive(p_rows, q_rows, 4, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ties_do_not_depend_on_threads_and_blocks(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     p, q = copied_texts(7)

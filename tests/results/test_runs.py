@@ -117,6 +117,7 @@ def test_the_mean_of_one_run_is_that_run() -> None:
     assert mean.ci == pytest.approx(estimate.ci) and mean.freedom == np.inf
 
 
+@pytest.mark.slow
 def test_models_with_runs_are_ranked_by_their_means() -> None:
     rng = np.random.default_rng(0)
     shifts = {"far1": 2.0, "far2": 2.1, "near1": 0.4, "near2": 0.5, "alone": 1.0}

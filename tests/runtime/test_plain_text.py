@@ -84,6 +84,7 @@ def test_the_data_keeps_every_name(nasty: Comparison) -> None:
     assert list(json.loads(json.dumps(found))["mauve_own"]) == list(NASTY)
 
 
+@pytest.mark.slow
 def test_the_terminal_shows_every_name_without_control_sequences(nasty: Comparison) -> None:
     shown = nasty.document().terminal()
     assert_plain(shown)
@@ -136,6 +137,7 @@ def test_no_field_of_a_csv_is_a_formula(nasty: Comparison) -> None:
     assert_no_formula(nasty.to_csv())
 
 
+@pytest.mark.slow
 def test_a_figure_draws_every_name_and_runs_none(
     nasty: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +175,7 @@ def test_the_map_of_texts_takes_any_name_and_text() -> None:
     assert all(name in drawn for name in shown_names(names).values())
 
 
+@pytest.mark.slow
 def test_the_report_shows_every_name_as_text(
     nasty: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -261,6 +261,7 @@ def encode(folder: str, texts: list[str], **options: Any) -> NDArray[Any]:
     return featurize_texts(load_encoder(folder, **options), texts)[0]
 
 
+@pytest.mark.slow
 def test_texts_tokens_and_features_are_the_same_thing(tiny_gpt2: str) -> None:
     from transformers import AutoTokenizer
 

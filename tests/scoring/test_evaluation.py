@@ -145,6 +145,7 @@ def test_the_published_score_does_not_depend_on_groups(of_arrays: MauveResult) -
     assert grouped.mauve_debiased != alone.mauve_debiased  # on 10 buckets, of two prompts each, in place of 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("both", [False, True])
 def test_texts_that_people_repeat_are_one_draw(both: bool) -> None:
     """Of 6 pairs of equal sets with each row three times one may differ: 5 % of 12 would be 0.6."""
@@ -228,6 +229,7 @@ def test_training_that_was_asked_for_is_done(quantizer: Any, given: dict[str, An
     assert {name: getattr(made, name) for name in kept} == kept
 
 
+@pytest.mark.slow
 def test_buckets_and_starts_that_were_asked_for_are_those_of_the_debiased_clusterings() -> None:
     """As "auto" makes them: one start, and two prompts a bucket; a signature says which it was, and gives it again."""
     p, q = sets(150, 6)
@@ -244,6 +246,7 @@ def test_buckets_and_starts_that_were_asked_for_are_those_of_the_debiased_cluste
         assert (again.mauve_debiased, again.signature) == (result.mauve_debiased, result.signature)
 
 
+@pytest.mark.slow
 def test_answers_to_the_prompts_of_one_set_are_no_kinds_of_texts() -> None:
     """Both sets are draws of one distribution; k-means of all rows has buckets of a prompt each."""
     rng = np.random.default_rng(2)

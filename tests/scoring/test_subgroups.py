@@ -85,6 +85,7 @@ def test_what_a_model_leaves_out_is_missed_and_nothing_else(comparison: Comparis
     assert json.loads(json.dumps(comparison.to_dict()))["by_subgroup"]["sport"]["models"].keys() == {"all", "no law"}
 
 
+@pytest.mark.slow
 def test_a_report_has_the_table(comparison: Comparison, tmp_path: Path) -> None:
     page = comparison.save_report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "no law misses law (coverage" in page and page.count("<h2>Subgroups</h2>") == 1

@@ -131,6 +131,7 @@ def answers(prompts: int, times: int, seed: int, noise: float = 0.5) -> np.ndarr
     return rng.permutation(rows + noise * rng.normal(size=rows.shape))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 def test_whose_repeats_they_are(noise: float) -> None:
     """The model's own show a difference; those of the human set, or of both alike, are a property of the data."""
@@ -201,6 +202,7 @@ def side(seed: int, hashes: np.ndarray) -> FeatureSet:
     )
 
 
+@pytest.mark.slow
 def test_rows_that_are_not_aligned_are_found_unless_prompts_were_named() -> None:
     rng = np.random.default_rng(9)
     common, order = rng.normal(size=(80, 40)), np.roll(np.arange(80), 7)
@@ -228,6 +230,7 @@ def test_one_prompt_for_all_texts_is_none() -> None:
     assert found[0].closeness_ci == found[1].closeness_ci is not None
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_nothing_but_the_published_number() -> None:
     texts = texts_of(60, 0), texts_of(60, 1)
     rng, found = np.random.default_rng(0), []

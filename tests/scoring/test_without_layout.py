@@ -34,6 +34,7 @@ def _layout(result: MauveResult) -> list[ScoreWarning]:
     return [warning for warning in result.warnings if warning.code == "format_differs"]
 
 
+@pytest.mark.slow
 def test_the_cure_that_is_named_gives_the_score_that_is_named() -> None:
     human, model, broken = _sets()
     found = compute_mauve(p_text=human, q_text=broken, featurize_model_name="ngrams", **RUN)
@@ -145,6 +146,7 @@ def test_a_tokenizer_that_sees_no_line_breaks_reads_nothing_again(
         read.clear()
 
 
+@pytest.mark.slow
 def test_prompts_that_a_model_repeats_are_told_from_whole_passages(tmp_path: Path) -> None:
     """A verdict is withheld where the human texts lack the prompts, and only there."""
     human, model, _ = _sets()
@@ -198,6 +200,7 @@ def blind(texts: list[str]) -> np.ndarray:
     return np.array([[text.count(letter) for letter in "aeiorstv"] for text in texts], dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("featurizers", [None, {"blind": blind, "ngrams": "ngrams"}, {"ngrams": "ngrams", "b": blind}])
 def test_a_caveat_of_layout_reaches_ranking_headline_and_gate(featurizers: dict[str, Any] | None) -> None:
     texts = _by_quotes()
@@ -234,6 +237,7 @@ def sees_quotes(texts: list[str]) -> np.ndarray:
 QUOTES: dict[str, Any] = {"num_runs": 1, "independent": True, "featurize_model_name": sees_quotes}
 
 
+@pytest.mark.slow
 def test_robustness_ranks_without_the_layout_as_compare_does() -> None:
     """By closeness with it, the model of straight quotes would be ahead or as far."""
     texts = _by_quotes()
@@ -249,6 +253,7 @@ def test_robustness_ranks_without_the_layout_as_compare_does() -> None:
     assert "* closeness without the layout that differs, of curly." in said and "* (1)" in said
 
 
+@pytest.mark.slow
 def test_where_the_score_without_layout_is_not_known_robustness_and_gates_say_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

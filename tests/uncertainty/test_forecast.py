@@ -48,6 +48,7 @@ def test_four_of_five_draws_decide_at_the_size_that_is_named() -> None:
         assert least < decided < most_decided
 
 
+@pytest.mark.slow
 def test_compare_forecasts_fewer_texts_for_aligned_rows() -> None:
     rng = np.random.default_rng(1)
     human, prompts = rng.normal(size=(400, 6)), rng.normal(size=(400, 6))

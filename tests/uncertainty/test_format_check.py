@@ -24,6 +24,7 @@ def _texts(number: int, between: str, seed: int) -> list[str]:
     return [between.join(" ".join(rng.choice(WORDS, 6)) for _ in range(5)) for _ in range(number)]
 
 
+@pytest.mark.slow
 def test_the_warning_on_line_breaks_names_the_option_that_removes_it() -> None:
     human, model = _texts(60, " ", 0), _texts(60, "\n", 1)
     raw = compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams")

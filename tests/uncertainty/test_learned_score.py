@@ -52,6 +52,7 @@ def test_the_published_score_does_not_change_and_the_dict_has_the_new_ones() -> 
     assert found.learned is not None and len(found.learned.p_labels) == 60
 
 
+@pytest.mark.slow
 def test_of_many_texts_some_are_fitted_to_whatever_their_order_and_all_are_scored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -174,6 +175,7 @@ def test_models_are_ranked_by_what_k_means_does_not_see() -> None:
     assert "Differences by classifier" in found.document().terminal()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aligned", [False, True])
 def test_the_covariance_of_learned_scores_is_that_of_leaving_out_each_text(aligned: bool) -> None:
     human, models = _style_sets((0.8, 1.2), 150, 1)

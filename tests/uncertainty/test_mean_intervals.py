@@ -24,6 +24,7 @@ def test_against_scipy() -> None:
     np.testing.assert_allclose(twice, paired, rtol=1e-12)  # copies of a text say nothing new
 
 
+@pytest.mark.slow
 def test_skewed_values_have_an_interval_that_holds() -> None:
     """Lengths of texts are about lognormal; Welch's interval holds in 92 % of draws here."""
     rng, held, before, times = np.random.default_rng(0), 0, 0, 2000

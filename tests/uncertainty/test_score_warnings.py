@@ -458,6 +458,7 @@ def bag_of_letters(texts: list[str]) -> NDArray[Any]:
     return np.array([[text.count(letter) for letter in "etaoinshrdlu"] for text in texts], dtype=float) + 0.1
 
 
+@pytest.mark.slow
 def test_texts_good_and_bad() -> None:
     rng = np.random.default_rng(3)
     words = ["".join(rng.choice(list("etaoinshrdlu"), size=5)) for _ in range(200)]

@@ -66,10 +66,10 @@ def human_baseline(
     Raises:
         TypeError, ValueError, OSError, ImportError: as `compute_mauve`; ValueError too for fewer than 40 texts.
 
-    >>> human = np.random.default_rng(0).normal(size=(200, 8))
-    >>> baseline = human_baseline(p_features=human, splits=5)
+    >>> human = np.random.default_rng(0).normal(size=(100, 8))
+    >>> baseline = human_baseline(p_features=human, splits=2)
     >>> baseline.halves.texts, baseline.halves.num_buckets, [needed.difference for needed in baseline.needed]
-    (100, 10, [0.01, 0.02, 0.05])
+    (50, 5, [0.01, 0.02, 0.05])
     """
     integer_check(2, 10_000)("splits", splits)
     human = given_side("p", {"set": p, "features": p_features, "text": p_text}, p_groups)

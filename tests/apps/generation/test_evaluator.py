@@ -146,6 +146,7 @@ def test_nothing_to_score_is_an_error() -> None:
         score(None, None, HUMAN, HUMAN, generate_fn=len)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_signature_says_how_the_texts_were_made(model: Any, tokenizer: Any) -> None:
     def signature(**options: Any) -> str:
         result = score(model, tokenizer, **{"dataset": HUMAN, "prompt_tokens": 6, "max_new_tokens": 4, **options})

@@ -144,6 +144,7 @@ def test_a_quantizer_of_all_features_at_once_is_the_one_that_scores(
         score_sharded(*sides, **out, **options)
 
 
+@pytest.mark.slow
 def test_functions_of_one_name_do_not_share_features(sides: tuple[Path, Path], tmp_path: Path, made: list[str]) -> None:
     options: dict[str, Any] = {"num_buckets": 5, "folder": tmp_path / "out"}
     scores = {}

@@ -28,6 +28,7 @@ def found() -> HumanBaseline:
     return human_baseline(p_features=human(), splits=4, seed=3)
 
 
+@pytest.mark.slow
 def test_the_halves_score_as_compute_mauve_does(found: HumanBaseline) -> None:
     rng, rows, scores = np.random.default_rng(3), human(), []
     for _ in range(4):
@@ -99,6 +100,7 @@ def test_bad_input(options: dict[str, Any], message: str) -> None:
         human_baseline(**options)
 
 
+@pytest.mark.slow
 def test_halves_of_texts_that_share_prompts_share_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Ten answers to each of forty prompts, far apart: halves of other prompts are other texts, and score less."""
     rng, prompts = np.random.default_rng(0), np.repeat(np.arange(40), 10)

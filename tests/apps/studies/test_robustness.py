@@ -63,6 +63,7 @@ def assert_ranked_alike(setting: Setting, comparison: Comparison) -> None:
         assert (score.mauve_debiased, score.mauve) == (result.mauve_debiased, result.mauve)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_texts_scores_as_compare_does_on_it(found: Robustness) -> None:
     setting = next(item for item in found.settings if item.name == "n=1/2 (B)")
     rows, given = part_rows(60, SetPart(2, 1)), sets()
@@ -169,6 +170,7 @@ def test_functions_of_one_name_are_told_apart() -> None:
     assert len({setting.models["one"].mauve for setting in found.settings}) == 3
 
 
+@pytest.mark.slow
 def test_pooling_and_length_of_texts(tiny_gpt2: str, caplog: pytest.LogCaptureFixture) -> None:
     human, one, two = (texts_of(24, seed, shortest=10) for seed in range(3))
     with caplog.at_level(logging.INFO, "mauve_metric.apps.studies.robustness"):
@@ -293,6 +295,7 @@ def test_too_few_texts() -> None:
         robustness(**sets(19))
 
 
+@pytest.mark.slow
 def test_the_neighbour_is_varied_on_request_and_every_setting_has_precision_and_recall() -> None:
     rng = np.random.default_rng(0)
     human, near, far = (rng.normal(shift, 1, size=(80, 6)) for shift in (0, 0.3, 2))

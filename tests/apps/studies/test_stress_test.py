@@ -64,6 +64,7 @@ def test_a_featurizer_detects_only_errors_in_the_text_it_counts(found: StressTes
     assert bag.equal.closeness > 0.8 > bag.perturbations["truncated"][-1].closeness
 
 
+@pytest.mark.slow
 def test_failed_tests_are_named_and_the_others_are_complete(
     found: StressTest, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -61,6 +61,7 @@ def test_four_of_five_sets_of_that_size_show_the_difference(shifts: tuple[float,
     assert power(p, models, needed * 2, 30) > 0.98 - 4 * 0.03
 
 
+@pytest.mark.slow
 def test_forecasts_follow_difference_level_and_clusterings() -> None:
     p = np.random.default_rng(0).dirichlet(np.full(K, 5.0))
     near, far = shifted(p, 0.5, 1), shifted(p, 0.9, 2)

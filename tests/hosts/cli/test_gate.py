@@ -68,6 +68,7 @@ def test_a_closeness_below_the_bound_is_status_3(tmp_path: Path, capsys: pytest.
         assert ("failed: closeness is" in err) == (status == 3) == bool(closeness_below(score, bound))
 
 
+@pytest.mark.slow
 def test_only_a_significant_loss_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     human, first, second = files(tmp_path, human=HUMAN, first=GOOD, second=BAD)
     flags = flags_of(OPTIONS)
@@ -167,6 +168,7 @@ def test_the_change_is_that_of_two_independent_scores(tmp_path: Path) -> None:
     assert 2 * norm.sf(abs(difference) / error) < 1e-4  # far beyond any rounding of the level
 
 
+@pytest.mark.slow
 def test_the_change_of_a_model_with_runs_is_that_of_its_means(tmp_path: Path) -> None:
     rng, path = np.random.default_rng(3), tmp_path / "before.json"
 
@@ -221,6 +223,7 @@ def looped(text: str) -> str:
     return " ".join((words[:half] + words[half : half + 6] * half)[: len(words)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wreck", [shuffled, looped])
 def test_wrecked_texts_fail_every_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str], wreck: Any) -> None:
     human, model = sentences(70, 0), sentences(70, 1)

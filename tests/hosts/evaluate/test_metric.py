@@ -213,6 +213,7 @@ def test_options_can_be_given_when_the_metric_is_made(tmp_path: Path, expected: 
         Mauve(cache_dir=str(tmp_path), num_bucket=4)
 
 
+@pytest.mark.slow
 def test_two_processes(tmp_path: Path, expected: dict[str, Any], programs: Programs) -> None:
     """The second process has the second half of the texts; the first scores all."""
     place = {"cache_dir": str(tmp_path), "num_process": 2, "experiment_id": "two"}

@@ -181,6 +181,7 @@ def evaluated(tmp_path: Path, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -
     return run
 
 
+@pytest.mark.slow
 def test_the_harness_runs_the_task_and_its_samples_give_the_same_numbers(
     tmp_path: Path, evaluated: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

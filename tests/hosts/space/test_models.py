@@ -185,6 +185,7 @@ def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wante
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path, human=HUMAN[:24])
@@ -208,6 +209,7 @@ def test_play_and_alignment_give_what_compare_gives_without_reading_again(desk: 
         assert rows_read(shown_of(desk).scored) == kept  # no text was read again
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_no_text_is_read_twice(desk: Handlers, tmp_path: Path) -> None:
     """Texts without their layout, which are tried as by `compare`, are other texts."""
@@ -233,6 +235,7 @@ def test_no_text_is_read_twice(desk: Handlers, tmp_path: Path) -> None:
     assert shown_of(desk).scored.results["loud"].to_dict() == wanted.to_dict()
 
 
+@pytest.mark.slow
 def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_path: Path, wanted: Comparison) -> None:
     give_models(desk, tmp_path)
     press(desk)
@@ -291,6 +294,7 @@ def test_a_click_picks_the_bucket_and_the_model_of_the_text(desk: Handlers, tmp_
             desk.click_bucket(clicked, visitor(desk))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_the_commands_give_the_same_comparison(
     tmp_path: Path, minilm: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -310,6 +314,7 @@ def test_the_commands_give_the_same_comparison(
     assert comparison is not None and comparison.to_dict() == ran["out"].to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def save_svg(chart: Any, path: Path) -> None:
@@ -330,6 +335,7 @@ def test_files_of_a_comparison(desk: Handlers, tmp_path: Path, monkeypatch: pyte
     assert struct.unpack(">II", content["card.png"][16:24]) == (1200, 630)
 
 
+@pytest.mark.slow
 def test_hostile_names_and_texts_are_shown_as_they_are(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path, {"bad": [*HOSTILE, *MODEL[:20]], "good": MODEL})
     for number, name in enumerate((NASTY, "${alert(1)} {{this}} `x`")):

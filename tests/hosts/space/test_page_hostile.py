@@ -83,6 +83,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         close(desk)
 
 
+@pytest.mark.slow
 def test_every_part_of_the_page_shows_texts_as_texts(shown: dict[str, Any]) -> None:
     html = [(name, text) for name, value in shown.items() for text in strings_of(value) if text.startswith("<")]
     assert {"score", "table", "pair", "warnings", "bucket_texts", "measures", "human_preview"} <= {*dict(html)}

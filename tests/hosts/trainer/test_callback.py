@@ -337,6 +337,7 @@ def test_tensorboard_gets_texts_and_curve(tiny_gpt2: str, tokenizer: Any, tmp_pa
         assert any("mauve_curve" in name for name in found["images"])
 
 
+@pytest.mark.slow
 def test_weights_and_biases_get_texts_and_curve(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     class Wandb:
         run = "a run"

@@ -103,6 +103,7 @@ def charts(comparison: Comparison) -> dict[str, Any]:
     return {name: chart.to_dict() for name, chart in drawn.items()}
 
 
+@pytest.mark.slow
 def test_every_figure_is_described_with_its_numbers(comparison: Comparison, charts: dict[str, Any]) -> None:
     said = {name: chart["description"] for name, chart in charts.items()}
     result, best = comparison.models[LONG[0]], comparison.ranking[0]

@@ -261,6 +261,7 @@ def test_many_buckets_are_all_drawn(result: MauveResult) -> None:
     assert len(rows_of(of_result.histogram_chart(many))) == 5001
 
 
+@pytest.mark.slow
 def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult) -> None:
     spec = of_result.result_chart(result).to_dict()
     score, curves, histogram = spec["vconcat"]
@@ -327,6 +328,7 @@ def test_altair_is_imported_by_figures_alone() -> None:
     assert done.returncode and "figures need Altair: pip install 'mauve_metric[space]'" in done.stderr
 
 
+@pytest.mark.slow
 def test_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(1)
     for name in ("human.npy", "model.npy"):

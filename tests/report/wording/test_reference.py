@@ -34,6 +34,7 @@ def _views(result: Any, folder: Path) -> dict[str, str]:
     return views
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["score", "compare", "explain"])
 def test_no_view_calls_a_named_reference_human(verb: str, tmp_path: Path) -> None:
     p, q = _sets()
@@ -58,6 +59,7 @@ def test_words_of_others_and_names_of_files_stay() -> None:
     assert with_reference(said, "human") == said
 
 
+@pytest.mark.slow
 def test_a_name_is_no_markup_in_a_figure() -> None:
     p, q = _sets()
     result = compute_mauve(p_text=p, q_text=q, featurize_model_name=ngrams, num_runs=1, reference_name="</script>")

@@ -137,6 +137,7 @@ def test_the_nearest_row() -> None:
     np.testing.assert_allclose(distance, own.min(axis=1), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_on_equal_sets_0_is_missed_as_often_as_the_level_says() -> None:
     draws, level, missed, fisher = 100, 0.9, 0, 0
     p_values = []

@@ -64,6 +64,7 @@ def test_what_has_no_correlation_is_refused(x: list[object], y: list[object], sa
         spearman(x, y)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_bootstrap_intervals_are_those_of_a_naive_loop() -> None:
     rng = np.random.default_rng(0)
     x, z, y = rng.normal(size=(3, 9)).round(1)

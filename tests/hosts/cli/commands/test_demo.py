@@ -31,6 +31,7 @@ def test_the_demonstration_needs_no_model(monkeypatch: pytest.MonkeyPatch, capsy
     assert "format_differs" not in [warning["code"] for warning in shown["warnings"]]  # as `score` of the texts says
 
 
+@pytest.mark.slow
 def test_the_demonstration_is_by_the_pair_that_the_pages_take(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

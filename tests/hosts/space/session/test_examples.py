@@ -25,6 +25,7 @@ def settings(**more: Any) -> list[object]:
     return [more.get("featurizer", "ngrams"), *more.get("play", (5, 4, 7, 0.95)), *panel, more.get("others", [])]
 
 
+@pytest.mark.slow
 def test_the_example_is_what_its_texts_give(minilm: str) -> None:
     desk = Handlers(Limits(), [minilm], Encoders())
     assert desk.arrive({}, "", "", "a") == {
@@ -50,6 +51,7 @@ def test_the_example_is_what_its_texts_give(minilm: str) -> None:
     assert "still the example" in changed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_an_example_is_compared_without_the_model_and_seen_by_every_visitor(minilm: str) -> None:
     desk = Handlers(Limits(), ["minilm"], Encoders())

@@ -53,6 +53,7 @@ def test_the_measures_are_those_of_describe_and_nothing_is_read_again(desk: Hand
     assert set(the_description(desk).human) == {"near_duplicates"}
 
 
+@pytest.mark.slow
 def test_measures_go_into_files_until_the_settings_change(
     desk: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,7 @@ def offering_two(desk: Handlers) -> Handlers:
     return Handlers(LIMITS, ["ngrams", "letters"], Encoders({"ngrams": ngrams, "letters": letters}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_a_result_file_is_opened_again_without_texts(
     offering_two: Handlers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, several: bool

@@ -23,6 +23,7 @@ from mauve_metric.hosts.space.view.settings import panel_names
 gr = pytest.importorskip("gradio")
 
 
+@pytest.mark.slow
 def test_sessions_do_not_see_each_other(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path, "a")
     give(desk, tmp_path, "b", ["Secret of b", *MODEL[:10]])
@@ -50,6 +51,7 @@ def test_the_data_of_a_visitor_is_deleted_when_the_page_closes(desk: Handlers, t
         press(desk)
 
 
+@pytest.mark.slow
 def test_a_page_that_is_opened_again_finds_its_texts_and_its_result(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     desk.add_files([write_jsonl(tmp_path / "loud.jsonl", [text.upper() for text in HUMAN])], visitor(desk))

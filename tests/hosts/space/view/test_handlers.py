@@ -106,6 +106,7 @@ def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: 
         assert all(value in page for _, value in item.facts)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
@@ -177,6 +178,7 @@ def offering_two(desk: Handlers) -> Handlers:
     return Handlers(LIMITS, ["ngrams", "letters"], Encoders({"ngrams": ngrams, "letters": letters}))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Path) -> None:
     desk, told = offering_two, []
@@ -209,6 +211,7 @@ def test_additional_featurizers_are_scored(offering_two: Handlers, tmp_path: Pat
         press(desk, others=["gpt9"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_files_are_made_and_only_the_report_holds_texts(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)

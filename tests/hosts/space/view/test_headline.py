@@ -121,6 +121,7 @@ def test_each_featurizer_has_a_row_of_its_own_numbers_and_the_deciding_one_is_ma
     assert decides.index(True) == values.index(result.closeness) and sum(decides) == 1  # the first of equal ones
 
 
+@pytest.mark.slow
 def test_all_below_the_table_of_models_is_of_the_one_that_is_picked(featurizers: list[str]) -> None:
     compared = compare(
         p_text=HUMAN, models={"a": MODEL, "b": HUMAN[:24], "c": MODEL[:20]}, featurizers=featurizers, num_runs=1
