@@ -34,8 +34,8 @@ _ROUNDED = float(np.finfo(np.float32).eps) ** 2  # of columns with variance 1: w
 _AS_THEY_ARE = (np.float32, np.float64)  # numbers that are standardised in their own precision
 _MOST_HELD = 2**27  # numbers that are standardised once and kept; more are standardised anew for each pass
 _ALL_ALIKE = 9  # times as likely as a variance of few columns: each variance of all columns
-_OF_ALL = (1 / 16, 1 / 4, 1.0, 4.0, 16.0, 64.0)
-_OF_FEW, _OF_MOST = 32.0, (0.0, 0.5, 4.0)
+_OF_ALL = np.array([1 / 16, 1 / 4, 1, 4, 16, 64])[:, None, None]
+_OF_FEW, _OF_MOST = 32.0, np.array([0, 0.5, 4])[:, None, None, None]
 _LARGEST_SQUARE = 160.0  # of a t statistic; float32 holds the exponential of half of it
 
 
@@ -205,21 +205,19 @@ def without_noise(delta: Floats, variances: Floats) -> Floats:
     """
     squares = np.minimum(np.square(delta) / variances, _LARGEST_SQUARE).astype(np.float32)
     d, total = len(squares), squares.sum(axis=0, dtype=np.float64)
-    kept: list[Array] = [np.full((1, 1), v / (1 + v)) for v in _OF_ALL]
-    evidence = [np.log(_ALL_ALIKE) + (v / (1 + v) * total - d * np.log1p(v)) / 2 for v in _OF_ALL]
-    few = _OF_FEW / (1 + _OF_FEW)
-    for v in _OF_MOST:
-        most = v / (1 + v)
-        ratio = np.sqrt((1 + v) / (1 + _OF_FEW)) * np.exp((few - most) / 2 * squares)
-        for share in (1 / (d + 1), 0.1):
-            odds = 1 + share / (1 - share) * ratio
-            kept.append(few - (few - most) / odds)
-            of_others = d * np.log1p(-share) + (most * total - d * np.log1p(v)) / 2
-            evidence.append(of_others + np.log(odds).sum(axis=0, dtype=np.float64))
-    weights = np.exp(evidence - np.max(evidence, axis=0))
-    shares = np.zeros(squares.shape)
-    for weight, kept_shares in zip(weights, kept, strict=True):
-        shares += weight * kept_shares
+    v, share, few = _OF_MOST, np.array([1 / (d + 1), 0.1])[:, None, None], _OF_FEW / (1 + _OF_FEW)
+    of_all, most, alike = _OF_ALL / (1 + _OF_ALL), v / (1 + v), share / (1 - share) * np.sqrt((1 + v) / (1 + _OF_FEW))
+    odds = 1 + alike.astype(np.float32) * np.exp(((few - most) / 2).astype(np.float32) * squares)
+    of_others = d * np.log1p(-share) + (most * total - d * np.log1p(v)) / 2
+    evidence = np.concatenate(
+        [
+            np.log(_ALL_ALIKE) + (of_all * total - d * np.log1p(_OF_ALL)) / 2,
+            (of_others + np.log(odds).sum(axis=-2, keepdims=True, dtype=np.float64)).reshape(-1, 1, delta.shape[1]),
+        ]
+    )
+    weights = np.exp(evidence - evidence.max(axis=0))
+    kept_of_few = (few - (few - most).astype(np.float32) / odds).reshape(-1, *squares.shape)
+    shares = (weights[: len(of_all)] * of_all).sum(axis=0) + (weights[len(of_all) :] * kept_of_few).sum(axis=0)
     shrunk: Floats = delta * (shares / shares.max(axis=0))
     return shrunk
 

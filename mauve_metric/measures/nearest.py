@@ -26,7 +26,7 @@ def smallest(values: Array, number: int) -> tuple[Integers, Array]:
     """
     n, m = values.shape
     groups = min(_GROUPS * number, m // 2)
-    if groups <= number or not n:
+    if 2 * groups <= 3 * number or not n:
         columns: Integers = np.argsort(values, axis=1, kind="stable")[:, :number]
         return columns, np.take_along_axis(values, columns, axis=1)
     minima = values[:, : m // groups * groups].reshape(n, -1, groups).min(axis=1)

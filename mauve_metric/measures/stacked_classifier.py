@@ -10,7 +10,6 @@ the wrong side, and free weights would turn them round.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -157,15 +156,11 @@ def _first_eigenvectors(matrix: Array, width: int) -> Array:
     return np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
 
 
-_pairs_of_axes = cache(np.triu_indices)
-
-
 def _squares(leading: Array) -> Array:
     """Squares and products of the first axes, and the log of the squared length, (n, r) → (n, r(r + 1)/2 + 1)."""
     axes = leading[:, :_AXES_OF_SQUARES]
-    first, second = _pairs_of_axes(axes.shape[1])
-    lengths = np.square(leading).sum(axis=1, keepdims=True)
-    return np.concatenate([axes[:, first] * axes[:, second], _log(lengths)], axis=1)
+    products = [axes[:, number, None] * axes[:, number:] for number in range(axes.shape[1])]
+    return np.concatenate([*products, _log(np.square(leading).sum(axis=1, keepdims=True))], axis=1)
 
 
 def _log(squares: Array) -> Array:
@@ -229,7 +224,8 @@ def combined_scores(
         """All views for one column of sides, (n, c)."""
         columns = [column if view.shape[1] > 1 else 0 for view, _ in of_views]
         stacked = np.stack([view[:, at] - middle[at] for at, (view, middle) in zip(columns, of_views, strict=True)], 1)
-        return np.clip(stacked, -_LARGEST, _LARGEST)
+        limited: Array = np.clip(stacked, -_LARGEST, _LARGEST)
+        return limited
 
     for column in range(m):
         rows = centred(column)
