@@ -333,7 +333,7 @@ def build_app(
         for name in app.endpoints.names:
             api(app.endpoints.function(name), api_name=name, **ONE_RUN)
     with app.route("Judge texts", judging.PATH, show_in_navbar=False):
-        judging.judging_page(app, handlers.sessions, limits)
+        judging.JudgingPage(app, handlers.sessions, limits)
     app.queue(max_size=limits.waiting, api_open=False)
     return app
 

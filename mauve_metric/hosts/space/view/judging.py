@@ -135,161 +135,175 @@ def rows_in(kept: Mapping[str, object], name: str) -> list[Row]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def judging_page(app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
+class JudgingPage:
     """The parts of the page and their events; see `Judgings` for where a person's texts and judgements are."""
-    gr.Markdown(_INTRODUCTION)
-    judgings = Judgings(limits.judged_megabytes * 2**20, limits.client_megabytes * 2**20)
-    browser = gr.JSON({}, visible=False, elem_id="judge_kept")
-    sure = gr.Textbox(visible=False)
-    with gr.Row():
-        human = gr.File(label="Human texts: file", file_types=upload_endings(), height=96, elem_id="judge_human")
-        models = gr.File(
-            label="Models' texts: a file each",
-            file_types=upload_endings(),
-            height=96,
-            file_count="multiple",
-            elem_id="judge_models",
+
+    def __init__(self, app: gr.Blocks, sessions: Sessions, limits: Limits) -> None:
+        self.sessions, self.limits = sessions, limits
+        self.judgings = Judgings(limits.judged_megabytes * 2**20, limits.client_megabytes * 2**20)
+        gr.Markdown(_INTRODUCTION)
+        self.browser = gr.JSON({}, visible=False, elem_id="judge_kept")
+        self.sure = gr.Textbox(visible=False)
+        self._add_start()
+        self.unsaved = gr.HTML(elem_id="judge_unsaved")
+        with gr.Tabs():
+            with gr.Tab("Find the boundary"):
+                gr.Markdown(_RULES)
+                why = "Why a machine? (may stay empty)"
+                self.reason = gr.Dropdown(["", *REASONS], value="", label=why, elem_id="reason", render=False)
+                answers = {"human": "Still a person: go on", "machine": "A machine wrote this sentence"}
+                self.game = _Part("boundary", answers, self.reason)
+            with gr.Tab("Compare two"):
+                gr.Markdown("Which of the two texts is more likely a person's?")
+                self.pairs = _Part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
+        self.delete = gr.Button("Delete both tables", size="sm", elem_id="judge_delete")
+        self._connect(app)
+
+    def _add_start(self) -> None:
+        """The files, the name, Start, and what is kept for how long."""
+        limits, endings = self.limits, upload_endings()
+        with gr.Row():
+            self.human = gr.File(label="Human texts: file", file_types=endings, height=96, elem_id="judge_human")
+            self.models = gr.File(
+                label="Models' texts: a file each",
+                file_types=endings,
+                height=96,
+                file_count="multiple",
+                elem_id="judge_models",
+            )
+        self.rater = gr.Textbox(
+            label="Your name or a code, for the table",
+            placeholder="empty: a random code",
+            max_length=60,
+            max_lines=1,
+            elem_id="rater",
         )
-    rater = gr.Textbox(
-        label="Your name or a code, for the table",
-        placeholder="empty: a random code",
-        max_length=60,
-        max_lines=1,
-        elem_id="rater",
-    )
-    start = gr.Button("Start", variant="primary", elem_id="judge_start")
-    gr.Markdown(
-        "A model's text goes on from the human text of the same row, or from its own column prompt. No file: an "
-        f"example. At most {limits.texts} texts of {limits.characters} characters, {limits.megabytes} MB a file. Texts "
-        "stay in this server's memory until an hour has passed without an answer; no file is kept. The tables stay in "
-        "your browser too, and Start adds to them, until you delete them.",
-        elem_classes="mm-small",
-    )
-    unsaved = gr.HTML(elem_id="judge_unsaved")
-    with gr.Tabs():
-        with gr.Tab("Find the boundary"):
-            gr.Markdown(_RULES)
-            why = "Why a machine? (may stay empty)"
-            reason = gr.Dropdown(["", *REASONS], value="", label=why, elem_id="reason", render=False)
-            answers = {"human": "Still a person: go on", "machine": "A machine wrote this sentence"}
-            game = _Part("boundary", answers, reason)
-        with gr.Tab("Compare two"):
-            gr.Markdown("Which of the two texts is more likely a person's?")
-            pairs = _Part("pair", {f"answer_{code}": words for words, code in ANSWERS.items()})
-    delete = gr.Button("Delete both tables", size="sm", elem_id="judge_delete")
+        self.start = gr.Button("Start", variant="primary", elem_id="judge_start")
+        gr.Markdown(
+            "A model's text goes on from the human text of the same row, or from its own column prompt. No file: an "
+            f"example. At most {limits.texts} texts of {limits.characters} characters, {limits.megabytes} MB a file. "
+            "Texts stay in this server's memory until an hour has passed without an answer; no file is kept. The "
+            "tables stay in your browser too, and Start adds to them, until you delete them.",
+            elem_classes="mm-small",
+        )
 
-    def kept_of(key: str, judging: Judging) -> dict[str, object]:
-        tables = {"boundaries": judging.boundaries, "preferences": judging.preferences}
-        return {"at": time.time(), "key": key, "rater": judging.rater, "place": [key, *judging.place], **tables}
+    def _connect(self, app: gr.Blocks) -> None:
+        """Say what happens on each event."""
+        quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+        once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
+        at_once: dict[str, Any] = {**once, "queue": False}  # however many judges there are
+        browser, tables = self.browser, [self.browser, *self.game.outputs, *self.pairs.outputs]
+        for box in (self.human, self.models):
+            box.upload(self._choose, box, None, **quiet, queue=False)
+        off, on = (f"() => [{{__type__: 'update', interactive: {value}}}]" for value in ("false", "true"))
+        # a second click would read files that are deleted
+        pressed = self.start.click(None, None, self.start, js=off, **quiet)
+        taken, outputs = [browser, self.rater, self.human, self.models], [self.human, self.models, self.rater, *tables]
+        begun = pressed.then(self._begin, taken, outputs, js=_READ, **once)
+        for ended in (begun.success, begun.failure):
+            ended(None, None, self.start, js=on, **quiet)
+        begun.success(None, None, None, js=_SHOW, **quiet)
+        arrived = app.load(self._arrive, browser, [self.rater, *tables], js=_READ, **quiet, queue=False)
+        changes = [arrived, begun]
+        for button, machine in zip(self.game.buttons, (False, True), strict=True):
+            guessed = partial(self._answered, partial(self._guess, machine))
+            outputs = [self.reason, *tables]
+            changes.append(button.click(guessed, [browser, self.reason], outputs, js=_READ, **at_once))
+        for button, words in zip(self.pairs.buttons, ANSWERS, strict=True):
+            rated = partial(self._answered, partial(self._rate, words))
+            changes.append(button.click(rated, browser, tables, js=_READ, **at_once))
+        for part, name in ((self.game, "boundaries.csv"), (self.pairs, "preferences.csv")):
+            part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
+        outputs = [self.sure, *tables]
+        changes.append(self.delete.click(self._forget, [browser, self.sure], outputs, js=_ASK, **at_once))
+        for change in changes:
+            change.success(None, browser, self.unsaved, js=_STORE, **quiet)
 
-    def of_game(key: str, judging: Judging, said: str = "") -> Values:
+    def _of_both(self, key: str, judging: Judging, said: str = "") -> Values:
+        return self._of_game(key, judging, said) | self._of_pairs(key, judging, said)
+
+    def _of_game(self, key: str, judging: Judging, said: str = "") -> Values:
         now = round_shown(judging.rounds[0], judging.seen) if judging.rounds else "<p>All rounds are played.</p>"
-        return {
-            browser: kept_of(key, judging),
-            **game.values(now, said, bool(judging.rounds), judging.boundaries),
-        }
+        shown = self.game.values(now, said, bool(judging.rounds), judging.boundaries)
+        return {self.browser: _for_browser(key, judging), **shown}
 
-    def of_pairs(key: str, judging: Judging, said: str = "") -> Values:
+    def _of_pairs(self, key: str, judging: Judging, said: str = "") -> Values:
         now = render("two_texts", texts=judging.pairs[0].shown) if judging.pairs else "<p>All pairs are judged.</p>"
-        return {
-            browser: kept_of(key, judging),
-            **pairs.values(now, said, bool(judging.pairs), judging.preferences),
-        }
+        shown = self.pairs.values(now, said, bool(judging.pairs), judging.preferences)
+        return {self.browser: _for_browser(key, judging), **shown}
 
-    def only_tables(kept: Mapping[str, object], said: str) -> Values:
-        tables = {game: rows_in(kept, "boundaries"), pairs: rows_in(kept, "preferences")}
-        return {part: value for of, rows in tables.items() for part, value in of.values(said, "", False, rows).items()}
+    def _only_tables(self, kept: Mapping[str, object], said: str) -> Values:
+        game = self.game.values(said, "", False, rows_in(kept, "boundaries"))
+        return game | self.pairs.values(said, "", False, rows_in(kept, "preferences"))
 
-    def arrive(kept: dict[str, object]) -> Values:
+    def _arrive(self, kept: dict[str, object]) -> Values:
         key = str(kept.get("key", ""))
-        judging = judgings.get(key)
+        judging = self.judgings.get(key)
         if judging is not None:
-            return {rater: judging.rater, **of_game(key, judging), **of_pairs(key, judging)}
+            return {self.rater: judging.rater, **self._of_both(key, judging)}
         if not rows_in(kept, "boundaries") and not rows_in(kept, "preferences"):
-            return {rater: kept.get("rater", "")}
-        return {rater: kept.get("rater", ""), **only_tables(kept, f"<p>{GONE}</p>")}
+            return {self.rater: kept.get("rater", "")}
+        return {self.rater: kept.get("rater", ""), **self._only_tables(kept, f"<p>{GONE}</p>")}
 
-    def begin(
-        kept: dict[str, object], who: str, human_file: str | None, others: list[str] | None, request: gr.Request
+    def _begin(
+        self, kept: dict[str, object], who: str, human: str | None, models: list[str] | None, request: gr.Request
     ) -> Values:
         with show_errors(lambda message: str(escape(message))):
             key = str(kept.get("key", ""))
-            before = judgings.get(key)
+            before = self.judgings.get(key)
             tables = [rows_in(kept, name) for name in ("boundaries", "preferences")]
             if before is not None:
                 tables = [before.boundaries, before.preferences]
             name = clean_name(who) or f"judge-{secrets.token_hex(3)}"
             try:
-                judging = deal(name, *judged_sets(human_file, others, limits), *tables)
+                judging = deal(name, *judged_sets(human, models, self.limits), *tables)
             finally:
-                for path in (human_file, *(others or ())):
+                for path in (human, *(models or ())):
                     if path is not None:
-                        sessions.release(Path(path), str(request.session_hash))
+                        self.sessions.release(Path(path), str(request.session_hash))
             judging.client = client_of(request.client)
-            key = judgings.put(judging, key)
-        return {human: None, models: None, rater: name, **of_game(key, judging), **of_pairs(key, judging)}
+            key = self.judgings.put(judging, key)
+        return {self.human: None, self.models: None, self.rater: name, **self._of_both(key, judging)}
 
-    def answered(answer: Callable[..., Values], kept: dict[str, object], *values: object) -> Values:
+    def _answered(self, answer: Callable[..., Values], kept: dict[str, object], *values: object) -> Values:
         """Take an answer on what this page shows; none counts for a text that it does not show."""
         key = str(kept.get("key", ""))
-        judging = judgings.get(key)
+        judging = self.judgings.get(key)
         if judging is None:
-            return only_tables(kept, f"<p>{GONE}</p>")
+            return self._only_tables(kept, f"<p>{GONE}</p>")
         if kept.get("place") != [key, *judging.place]:
-            return of_game(key, judging, _BEHIND) | of_pairs(key, judging, _BEHIND)
+            return self._of_both(key, judging, _BEHIND)
         return answer(key, judging, *values)
 
-    def guess(machine: bool, key: str, judging: Judging, why: str) -> Values:
+    def _guess(self, machine: bool, key: str, judging: Judging, why: str) -> Values:
         ended, said = judging.guess(machine, why if machine else ""), ""
         if ended is not None:
             this, points = ended
             truth = "no machine wrote" if this.boundary is None else f"the machine began at sentence {this.boundary}"
             whole = f"<details><summary>Show the last text</summary>{round_shown(this, 0, True)}</details>"
             said = f"<p>{counted(int(points), 'point')}: {truth}.</p>{whole}"
-        return {reason: "", **of_game(key, judging, said)}
+        return {self.reason: "", **self._of_game(key, judging, said)}
 
-    def rate(words: str, key: str, judging: Judging) -> Values:
+    def _rate(self, words: str, key: str, judging: Judging) -> Values:
         judging.rate(words)
-        return of_pairs(key, judging)
+        return self._of_pairs(key, judging)
 
-    def forget(kept: dict[str, object], answer: str) -> Values:
+    def _forget(self, kept: dict[str, object], answer: str) -> Values:
         if not answer:
-            return {sure: ""}
+            return {self.sure: ""}
         key = str(kept.get("key", ""))
-        judging = judgings.get(key)
+        judging = self.judgings.get(key)
         if judging is None:
-            return {browser: {"at": time.time()}, **only_tables({}, "<p>Press Start.</p>")}
+            return {self.browser: {"at": time.time()}, **self._only_tables({}, "<p>Press Start.</p>")}
         judging.boundaries, judging.preferences = [], []
-        return {**of_game(key, judging), **of_pairs(key, judging)}
+        return self._of_both(key, judging)
 
-    def choose(files: str | list[str] | None, request: gr.Request) -> None:
+    def _choose(self, files: str | list[str] | None, request: gr.Request) -> None:
         for path in [files] if isinstance(files, str) else files or []:
-            sessions.choose(path, str(request.session_hash))
+            self.sessions.choose(path, str(request.session_hash))
 
-    quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
-    answered_at_once: dict[str, Any] = {**once, "queue": False}  # however many judges there are
-    tables = [*game.outputs, *pairs.outputs]
-    everything = [rater, browser, *tables]
-    for box in (human, models):
-        box.upload(choose, box, None, **quiet, queue=False)
-    off, on = (f"() => [{{__type__: 'update', interactive: {value}}}]" for value in ("false", "true"))
-    pressed = start.click(None, None, start, js=off, **quiet)  # a second click would read files that are deleted
-    outputs = [human, models, *everything]
-    begun = pressed.then(begin, [browser, rater, human, models], outputs, js=_READ, **once)
-    for ended in (begun.success, begun.failure):
-        ended(None, None, start, js=on, **quiet)
-    begun.success(None, None, None, js=_SHOW, **quiet)
-    changes = [app.load(arrive, browser, everything, js=_READ, **quiet, queue=False), begun]
-    for button, machine in zip(game.buttons, (False, True), strict=True):
-        guessed = partial(answered, partial(guess, machine))
-        outputs = [reason, browser, *tables]
-        changes.append(button.click(guessed, [browser, reason], outputs, js=_READ, **answered_at_once))
-    for button, words in zip(pairs.buttons, ANSWERS, strict=True):
-        rated = partial(answered, partial(rate, words))
-        changes.append(button.click(rated, browser, [browser, *tables], js=_READ, **answered_at_once))
-    for part, name in ((game, "boundaries.csv"), (pairs, "preferences.csv")):
-        part.save.click(None, part.rows, None, js=f"text => ({_SAVE})({name!r}, text)", **quiet)
-    changes.append(delete.click(forget, [browser, sure], [sure, browser, *tables], js=_ASK, **answered_at_once))
-    for change in changes:
-        change.success(None, browser, unsaved, js=_STORE, **quiet)
+
+def _for_browser(key: str, judging: Judging) -> dict[str, object]:
+    """What a browser keeps of a person's judgements."""
+    tables = {"boundaries": judging.boundaries, "preferences": judging.preferences}
+    return {"at": time.time(), "key": key, "rater": judging.rater, "place": [key, *judging.place], **tables}

@@ -47,10 +47,10 @@ def test_the_reason_stands_between_the_text_and_the_buttons_and_start_shows_the_
     gradio = pytest.importorskip("gradio")
     from mauve_metric.hosts.space.limits import Limits
     from mauve_metric.hosts.space.session.sessions import Sessions
-    from mauve_metric.hosts.space.view.judging import judging_page
+    from mauve_metric.hosts.space.view.judging import JudgingPage
 
     with gradio.Blocks() as page:
-        judging_page(page, Sessions(1), Limits())
+        JudgingPage(page, Sessions(1), Limits())
     tree = str(page.get_config_file()["layout"])
     numbers = {block.elem_id: number for number, block in page.blocks.items() if block.elem_id}
     order = [tree.index(f"'id': {numbers[name]}") for name in ("boundary_shown", "reason", "machine")]
