@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from numbers import Number
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Unpack
 
@@ -63,10 +64,10 @@ from mauve_metric.options import (
 )
 from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
-from mauve_metric.runtime.errors import NotFeatures, WrongOption
+from mauve_metric.runtime.errors import NotFeatures, NotTexts, WrongOption
 from mauve_metric.runtime.processes import agree, computed_by_first, rank_and_size
 from mauve_metric.runtime.progress import progress_bar
-from mauve_metric.runtime.tensors import TensorRows, is_on_device
+from mauve_metric.runtime.tensors import TensorRows, is_on_device, is_tensor
 
 logger = logging.getLogger(__name__)
 
@@ -306,11 +307,32 @@ def given_side(name: str, forms: Mapping[Kind, object], groups: object = None) -
 
     >>> given_side("p", {"features": None, "text": ["a"]}).argument
     'p_text'
+
+    Raises:
+        NotTexts: features or tokens are given in the place of texts.
     """
     kind: Kind = next((kind for kind, data in forms.items() if data is not None), "text")
     names = {kind: name if kind == "set" else f"{name}_{kind}" for kind in forms}
+    if _holds_numbers(forms["text"]):
+        others = [f"{kind} as {names[kind]}=" for kind in ("features", "tokens") if kind in names]
+        raise NotTexts.of(names["text"], f"must hold strings only, got numbers: give {' or '.join(others)}")
     beside = None if kind == "text" else forms["text"]
-    return InputSide(kind, names[kind], forms[kind], beside, groups, f"{name}_groups", tuple(names.values()))
+    is_set = isinstance(forms[kind], FeatureSet)  # in whichever place
+    return InputSide(
+        "set" if is_set else kind, names[kind], forms[kind], beside, groups, f"{name}_groups", tuple(names.values())
+    )
+
+
+def _holds_numbers(data: Any) -> bool:
+    """Return whether data are an array of numbers, or rows of them.
+
+    >>> [_holds_numbers(data) for data in (np.zeros((2, 3)), [[0.5], [1.5]], [(7, 2)], ["a"], [["a"]], [1, 2], [[]])]
+    [True, True, True, False, False, False, False]
+    """
+    row = data[0] if isinstance(data, (list, tuple)) and data else data
+    if isinstance(row, (list, tuple)):
+        return bool(row) and isinstance(row[0], Number)
+    return (isinstance(row, np.ndarray) and row.dtype.kind in "fiu") or is_tensor(row)
 
 
 _TITLES = {"p_text": "featurize human texts", "q_text": "featurize model texts", "texts": "featurize"}
@@ -375,6 +397,8 @@ class FeaturizeJob:
         """
         for side in sides.values():
             if side.content is None:
+                if len(side.choices) == 1:
+                    raise ValueError(f"{side.argument} must hold texts, features or a FeatureSet, got None")
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
@@ -423,13 +447,15 @@ class FeaturizeJob:
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
         if side.kind == "set":
-            raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}")
-        if side.kind == "tokens":
-            return self._of_tokens(name, data)
+            others = f"give an array as {name}_features=, texts as {name}_text="
+            raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}: {others}")
         if side.kind == "text":
             return self.of_texts(name, data)
         if isinstance(data, (list, tuple)) and any(isinstance(row, str) for row in data[:1]):
-            raise NotFeatures.of(name, f"must be an array of numbers, got texts: give them as {side.choices[-1]}=")
+            expected = "a list of token id lists" if side.kind == "tokens" else "an array of numbers"
+            raise NotFeatures.of(name, f"must be {expected}, got texts: give them as {side.choices[-1]}=")
+        if side.kind == "tokens":
+            return self._of_tokens(name, data)
         if is_on_device(data):
             return FeatureSet(TensorRows(name, data))
         rows = feature_rows(name, data)

@@ -24,6 +24,7 @@ PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _ZIP = b"PK\3\4"
 
 
+_PICKLE = "is a pickle of Python, which can run code and is not opened: write its texts into a .txt or .jsonl file"
 _CONTENTS = {  # of files that hold no text that can be read, by their first bytes
     b"7z\xbc\xaf": "is an archive: unpack it first",
     b"Rar!": "is an archive: unpack it first",
@@ -31,6 +32,9 @@ _CONTENTS = {  # of files that hold no text that can be read, by their first byt
     b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
     b"\xd0\xcf\x11\xe0": _OFFICE,
     b"{\\rtf": _OFFICE,
+    b"\x80\x03": _PICKLE,
+    b"\x80\x04\x95": _PICKLE,
+    b"\x80\x05\x95": _PICKLE,
 }
 
 

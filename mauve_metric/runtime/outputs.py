@@ -77,8 +77,10 @@ def check_replaceable(path: str | Path, mark: bytes) -> None:
     Raises:
         FileExistsError: another file has that name.
     """
-    if not os.path.isfile(path):
+    if not os.path.exists(path):
         return
+    if not os.path.isfile(path):  # a pipe would be waited for
+        raise FileExistsError(f"{str(path)!r} is to be written too, and is no file: move it away")
     with open(path, "rb") as file:
         head = file.read(_HEAD_BYTES)
     if head and mark not in head:

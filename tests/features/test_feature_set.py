@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from samples import texts_of
 
-from mauve_metric import FeatureSet, compute_mauve, featurize
+from mauve_metric import FeatureSet, compare, compute_mauve, describe, featurize
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.options import MauveConfig
 from mauve_metric.results.result import MauveResult
@@ -44,6 +44,16 @@ def assert_same(found: FeatureSet, expected: FeatureSet) -> None:
 
 def codes(result: MauveResult) -> list[str]:
     return [warning.code for warning in result.warnings]
+
+
+@pytest.mark.parametrize("function", [describe, compare])
+def test_a_set_is_taken_in_the_place_of_texts_and_an_array_is_told_its_own(function: Any) -> None:
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    more: dict[str, Any] = {"models": {"a": rows[30:]}} | ({"measures": "precision"} if function is describe else {})
+    by_place, by_name = function(FeatureSet(rows), **more), function(p=FeatureSet(rows), **more)
+    assert by_place.to_dict() | {"seconds": None} == by_name.to_dict() | {"seconds": None}
+    with pytest.raises(TypeError, match="p_text must hold strings only, got numbers: give features as p_features="):
+        function(rows, **more)
 
 
 # --- what it holds ------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import pickle
 import re
 import tarfile
 import zipfile
@@ -99,6 +100,7 @@ def archive(member: str) -> bytes:
     ("raw", "message"),
     [
         (b"%PDF-1.7", "is a PDF"),
+        *[(pickle.dumps({"texts": ["a"] * 9}, protocol), "is a pickle of Python") for protocol in (3, 4, 5)],
         (b"\xd0\xcf\x11\xe0", "is a document of an office program: save it as .xlsx or .csv"),
         (b"{\\rtf1", "is a document of an office program"),
         (archive("[Content_Types].xml"), "is a document of an office program"),

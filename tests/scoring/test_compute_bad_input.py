@@ -212,6 +212,19 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         Fails(TypeError, "p_text must hold strings .* NoneType at position 1"),
     ),
     "lists of lists": (texts([["a"], ["b"]]), Fails(TypeError, "p_text must hold strings .* list at position 0")),
+    "features as texts": (
+        texts(np.zeros((9, 2))),
+        Fails(TypeError, "p_text must hold strings only, got numbers: give features as p_features= or tokens as p_tok"),
+    ),
+    "rows as texts": (texts(TEXTS, [[0.5], [1.5]]), Fails(TypeError, "q_text must .* give features as q_features= or")),
+    "texts as tokens": (
+        lambda: compute_mauve(p_tokens=TEXTS, q_tokens=TEXTS),  # before any model is loaded
+        Fails(TypeError, "p_tokens must be a list of token id lists, got texts: give them as p_text="),
+    ),
+    "an array as a set": (
+        lambda: compute_mauve(p=np.zeros((9, 2)), q=np.zeros((9, 2))),
+        Fails(TypeError, "p must be a mauve_metric.FeatureSet, got ndarray: give an array as p_features=, texts as p_"),
+    ),
     "half a character": (texts(["a", "b\ud800"]), Fails(ValueError, "p_text holds half of a surrogate .* position 1")),
     "no texts": (texts([]), Fails(ValueError, "p_text must hold at least one non-empty text")),
     "an empty stream": (texts(iter([])), Fails(ValueError, "p_text must hold at least one non-empty text")),

@@ -132,7 +132,7 @@ def generate(
     }
     writer = Writer(config, batch_size, seed, n_best=n_best)
     with owned(lock_of(output)):
-        job = JobFile(check_new(output), described)  # another process may have ended meanwhile
+        job = JobFile(check_new(output), described, [row.text for row in rows])  # another process may have ended
         _write(job, author, its_tokenizer, rows, writer, options, verbose)
         job.finish(output, decoder, seed)
     return [job.texts[number] for number in range(len(rows))]

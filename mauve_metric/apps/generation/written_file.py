@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +54,20 @@ class JobFile:
     """The texts of an unfinished job, in a file beside its output; each batch is there whole or not at all.
 
     Args:
-        output: the file of texts that the job will write. settings: what determines the texts.
+        output: the file of texts that the job will write. settings: what determines the texts. prompts: of the texts,
+            by number.
 
     Attributes:
         texts: what is there already, by number.
 
     Raises:
-        ValueError: the file is that of a job with other settings, or its first line is damaged; texts of other lines
-            that cannot be read are left out, with a warning. OSError: it cannot be read or written, or is a file of
-            something else.
+        ValueError: the file is that of a job with other settings, or its first line is damaged; other lines that
+            cannot be read, or hold no texts of these prompts, are left out, with a warning. OSError: it cannot be read
+            or written, or is a file of something else.
     """
 
-    def __init__(self, output: Path, settings: Mapping[str, object]) -> None:
-        self.path = unfinished(output)
+    def __init__(self, output: Path, settings: Mapping[str, object], prompts: Sequence[str]) -> None:
+        self.path, self._prompts = unfinished(output), prompts
         self.texts: dict[int, WrittenText] = {}
         check_replaceable(self.path, json.dumps(_MARK).encode())
         raw = read_bytes(self.path) if self.path.exists() else b""
@@ -99,11 +100,22 @@ class JobFile:
     def _read(self, line: bytes) -> bool:
         """Take the texts of one batch; return whether the line could be read."""
         try:
-            rows = {int(key): WrittenText(*fields) for key, *fields in json.loads(line)}
+            rows = {number: WrittenText(*fields) for number, *fields in json.loads(line)}
+            if not all(self._is_of_job(number, text) for number, text in rows.items()):
+                return False
         except (TypeError, ValueError, RecursionError):
             return False
         self.texts |= rows
         return True
+
+    def _is_of_job(self, number: object, text: WrittenText) -> bool:
+        """Return whether a text was written for the prompt of this number; `ValueError` for what is no character."""
+        if type(number) is not int or not 0 <= number < len(self._prompts) or text.prompt != self._prompts[number]:
+            return False
+        if not isinstance(text.continuation, str) or not isinstance(text.text, str):
+            return False
+        (text.continuation + text.text).encode()  # half of a surrogate pair
+        return text.tokens is None or type(text.tokens) is int
 
     def keep(self, texts: Mapping[int, WrittenText]) -> None:
         """Add the texts of a batch, on disk when this returns."""

@@ -208,7 +208,21 @@ def test_a_job_of_other_arguments_is_not_continued(
         generate(chats, path, **remote)
 
 
-@pytest.mark.parametrize("damage", ["", "\x00\x00\x00", '[[0, "cut'])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "",
+        "\x00\x00\x00",
+        '[[0, "cut',
+        '[[4, "never", "x", "neverx", null]]',  # of another job, as the next ones
+        '[[-1, "never", "x", "neverx", null]]',
+        '[[3, "other", "x", "otherx", null]]',
+        '[["3", "never", "x", "neverx", null]]',
+        '[[3, "never", null, null, null]]',
+        '[[3, "never", "\\ud800", "never\\ud800", null]]',
+        '[[3, "never", "x", "neverx", NaN]]',
+    ],
+)
 def test_what_can_be_read_of_an_unfinished_file_is_kept(
     answers: Answers, tmp_path: Path, caplog: pytest.LogCaptureFixture, damage: str
 ) -> None:
@@ -244,6 +258,16 @@ def test_one_process_writes_an_output(answers: Answers, tmp_path: Path, monkeypa
     with pytest.raises(FileExistsError, match="is a file of something else"):
         generate(["a"], path, **options)
     assert lock_of(path).read_text() == "my own notes"
+
+
+@pytest.mark.parametrize("beside", [unfinished, lock_of])
+def test_a_pipe_beside_the_output_is_not_waited_for(beside: Any, answers: Answers, tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    path = tmp_path / "texts.jsonl"
+    os.mkfifo(beside(path))
+    with pytest.raises(FileExistsError, match=f"{beside(path).name}' is to be written too, and is no file"):
+        generate(["a"], path, model="m", server=answers.url)
 
 
 def test_no_file_is_overwritten(model: Any, tokenizer: Any, tmp_path: Path) -> None:
