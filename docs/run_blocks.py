@@ -18,8 +18,8 @@ A block that starts a server names the address that must answer, and is then sto
 The last one names modules: the block is run where they are installed.
 
 The features in `examples/` are in the cache before the first block. Without pages: README.md, CONTRIBUTING.md,
-leaderboard/README.md and docs/*.md. Two processes share the pages. The exit status is 1 if a block fails, and every
-failure names the page and the line.
+leaderboard/README.md and docs/*.md. Two processes share the pages, or `--processes`. The exit status is 1 if a block
+fails, and every failure names the page and the line.
 """
 
 from __future__ import annotations
@@ -397,7 +397,7 @@ def environment_of(cache: str) -> dict[str, str]:
     }
 
 
-def run_pages(pages: Sequence[str], at_once: int = 2) -> list[Ran]:
+def run_pages(pages: Sequence[str], at_once: int) -> list[Ran]:
     """Run pages beside each other, each in a process of its own that has the heavy imports already."""
     processes = multiprocessing.get_context("forkserver")
     processes.set_forkserver_preload(["mauve_metric.scoring.compute", "torch", "transformers", "scipy.stats", "faiss"])
@@ -450,9 +450,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the pages that are named, or all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="documents, from the root of the repository")
+    parser.add_argument("--processes", type=int, default=2, metavar="N", help="that share the pages (default: 2)")
     given = parser.parse_args(argv)
     pages = [Path(page).resolve().relative_to(ROOT).as_posix() for page in given.pages] or pages_of(ROOT)
-    ran = run_pages(pages)
+    ran = run_pages(pages, given.processes)
     print(report(ran))
     return int(any(page.failures for page in ran))
 

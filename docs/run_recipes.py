@@ -2,9 +2,8 @@
 
 A recipe names what it needs by `pip install …`; just that is installed, the wheel in place of `./mauve_metric`, and the
 recipe's blocks are run away from the checkout. Environments with torch share one installation of
-`mauve_metric[texts]`, the others one of `mauve_metric`; what else a recipe installs is in a folder of its own. Two
-recipes run at once. A recipe with no such line, or whose blocks are all marked "not run", is named and left out. The
-exit status is 1 if one fails.
+`mauve_metric[texts]`, the others one of `mauve_metric`; what else a recipe installs is in a folder of its own. A recipe
+with no such line, or whose blocks are all marked "not run", is named and left out. The exit status is 1 if one fails.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import sys
 import tempfile
 import venv
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +24,6 @@ from run_blocks import ROOT, RUN, fenced_blocks
 
 PAGE = ROOT / "docs" / "recipes.md"
 OURS = ("./mauve_metric", "./mauve_metric[texts]")
-AT_ONCE = 2  # recipes
 INSTALL = re.compile(r"\bpip install ([^`\n]+)")
 STEP = re.compile(r"^ *- run: (?:\|\n((?:(?: {4,}.*)?\n)+)|(.+))", re.MULTILINE)
 
@@ -121,14 +118,14 @@ def main(wheel: str) -> int:
                 reason = "installs nothing" if recipe.program else "no code to run here"
                 print(f"{recipe.title}: not run, {reason}", flush=True)
     uri, failed = Path(wheel).resolve().as_uri(), 0
-    with tempfile.TemporaryDirectory() as work, ThreadPoolExecutor(AT_ONCE) as threads:
+    with tempfile.TemporaryDirectory() as work:
         packages = sorted({package for _, package in to_run})
-        wheels = [[f"{package.removeprefix('./')} @ {uri}"] for package in packages]
-        folders = [Path(work, f"base{number}") for number in range(len(packages))]
-        bases = dict(zip(packages, threads.map(make_environment, folders, wheels), strict=True))
-        recipes, ours = [recipe for recipe, _ in to_run], [bases[package] for _, package in to_run]
-        folders = [Path(work, f"recipe{number}") for number in range(len(recipes))]
-        for recipe, failure in zip(recipes, threads.map(install_and_run, recipes, ours, folders), strict=True):
+        bases = {
+            package: make_environment(Path(work, f"base{number}"), [f"{package.removeprefix('./')} @ {uri}"])
+            for number, package in enumerate(packages)
+        }
+        for number, (recipe, package) in enumerate(to_run):
+            failure = install_and_run(recipe, bases[package], Path(work, f"recipe{number}"))
             failed += failure is not None
             installed = " ".join(recipe.packages)
             print(f"{recipe.title} ({installed}): {'ran' if failure is None else f'FAILED{failure}'}", flush=True)

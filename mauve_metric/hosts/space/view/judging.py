@@ -304,6 +304,6 @@ class JudgingPage:
 
 
 def _for_browser(key: str, judging: Judging) -> dict[str, object]:
-    """What a browser keeps of a person's judgements."""
+    """A person's judgements in the form that the browser keeps."""
     tables = {"boundaries": judging.boundaries, "preferences": judging.preferences}
     return {"at": time.time(), "key": key, "rater": judging.rater, "place": [key, *judging.place], **tables}
