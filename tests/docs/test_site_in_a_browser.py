@@ -38,7 +38,7 @@ INDEX = "search/search_index.json"
 def context() -> Iterator[Any]:
     with chromium() as browser:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
-        context.set_default_timeout(180_000)
+        context.set_default_timeout(600_000)
         context.add_init_script(path=str(files(axe) / "axe.min.js"))
         yield context
 

@@ -16,7 +16,7 @@ from samples import ROOT
 
 from mauve_metric import compute_mauve
 
-PATIENCE = 300
+PATIENCE = 1200
 NOBODY = 65_534
 
 

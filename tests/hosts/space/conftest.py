@@ -71,7 +71,7 @@ def browser() -> Iterator[Any]:
 def context(browser: Any) -> Iterator[Any]:
     """One visitor's browser for all pages of a module, which fetches what the pages are made of once."""
     context = browser.new_context()
-    context.set_default_timeout(180_000)  # a busy machine is no mistake
+    context.set_default_timeout(600_000)  # a busy machine is no mistake
     yield context
     context.close()
 

@@ -68,7 +68,7 @@ def anyone() -> str:
 def post(page: Any, body: Any, who: str = "") -> tuple[int, Any]:
     """The answer to an upload from an address, by default another one each time."""
     kind = KIND | {"X-Forwarded-For": who or anyone()}  # as a proxy on the same machine says it
-    connection = http.client.HTTPConnection(urlsplit(page.local_url).netloc, timeout=120)
+    connection = http.client.HTTPConnection(urlsplit(page.local_url).netloc, timeout=600)
     connection.request("POST", "/gradio_api/upload", body, kind, encode_chunked=not isinstance(body, bytes))
     answer = connection.getresponse()
     said = answer.read().decode()
@@ -86,7 +86,7 @@ def age(folder: Path) -> None:
 def interrupted(page: Any, sent: int, declared: int, who: str = "") -> None:
     """Begin an upload, and hang up in the middle of it."""
     address = urlsplit(page.local_url)
-    with socket.create_connection((address.hostname, address.port), timeout=120) as line:
+    with socket.create_connection((address.hostname, address.port), timeout=600) as line:
         head = f"POST /gradio_api/upload HTTP/1.1\r\nHost: {address.netloc}\r\nContent-Length: {declared}\r\n"
         head += f"X-Forwarded-For: {who or anyone()}\r\n"
         line.sendall(f"{head}Content-Type: {KIND['Content-Type']}\r\n\r\n".encode() + body_of(b"a" * sent)[: sent + 80])

@@ -101,7 +101,7 @@ def test_nothing_but_the_judge_deletes_the_tables(
         return page
 
     server, context = serve(), browser.new_context()
-    context.set_default_timeout(180_000)
+    context.set_default_timeout(600_000)
     page = context.new_page()
     page.goto(f"{server.local_url}judge")
     page.click("#judge_start")

@@ -241,9 +241,12 @@ class JudgingPage:
         judging = self.judgings.get(key)
         if judging is not None:
             return {self.rater: judging.rater, **self._of_both(key, judging)}
-        if not rows_in(kept, "boundaries") and not rows_in(kept, "preferences"):
-            return {self.rater: kept.get("rater", "")}
-        return {self.rater: kept.get("rater", ""), **self._only_tables(kept, f"<p>{GONE}</p>")}
+        shown: Values = {self.browser: kept}
+        if kept.get("rater"):  # else a name that was typed before this answer stays
+            shown[self.rater] = kept["rater"]
+        if rows_in(kept, "boundaries") or rows_in(kept, "preferences"):
+            shown |= self._only_tables(kept, f"<p>{GONE}</p>")
+        return shown
 
     def _begin(
         self, kept: dict[str, object], who: str, human: str | None, models: list[str] | None, request: gr.Request

@@ -85,7 +85,7 @@ def test_the_limit_on_a_body_depends_on_the_route() -> None:
 
 def post(address: str, path: str, content: object) -> tuple[int, Any]:
     body = content if isinstance(content, bytes | Iterator) else json.dumps(content).encode()
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=120)
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=600)
     connection.request("POST", path, body, {"Content-Type": "application/json"})
     answer = connection.getresponse()
     text = answer.read().decode()
@@ -105,7 +105,7 @@ def test_no_other_path_escapes_the_limit(served: Any, path: str) -> None:
 
 def test_uploads_have_a_total_limit(served: Any) -> None:
     part = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n' + b"a" * 2**20 + b"\r\n"
-    connection = http.client.HTTPConnection(urlsplit(served.local_url).netloc, timeout=120)
+    connection = http.client.HTTPConnection(urlsplit(served.local_url).netloc, timeout=600)
     kind = {"Content-Type": "multipart/form-data; boundary=x"}
     connection.request("POST", "/gradio_api/upload", part * (LIMITS.model_sets + 2) + b"--x--\r\n", kind)
     assert connection.getresponse().status == 413
@@ -191,7 +191,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
 
 
 def ask(port: int, method: str, path: str, body: Any = None, kind: str = "application/json") -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     content = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     connection.request(method, path, content, {"Content-Type": kind})
     answer = connection.getresponse()
