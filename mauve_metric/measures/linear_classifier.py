@@ -34,6 +34,7 @@ _ROUNDED = float(np.finfo(np.float32).eps) ** 2  # of columns with variance 1: w
 _AS_THEY_ARE = (np.float32, np.float64)  # numbers that are standardised in their own precision
 _MOST_HELD = 2**27  # numbers that are standardised once and kept; more are standardised anew for each pass
 _ALL_ALIKE = 9  # times as likely as a variance of few columns: each variance of all columns
+# Variances v, with axes for columns and divisions into sides, and before them one for the share of the few columns.
 _OF_ALL = np.array([1 / 16, 1 / 4, 1, 4, 16, 64])[:, None, None]
 _OF_FEW, _OF_MOST = 32.0, np.array([0, 0.5, 4])[:, None, None, None]
 _LARGEST_SQUARE = 160.0  # of a t statistic; float32 holds the exponential of half of it

@@ -264,11 +264,11 @@ def _least_squares(covariance: Floats, difference: Floats, bounded: int) -> Floa
     right, is_free = difference / 2 * scale, np.ones(difference.shape, dtype=bool)
     for _ in range(_MOST_CHANGES):
         of_free = np.where(is_free[..., :, None] & is_free[..., None, :], gram, np.eye(len(views)))
-        weights = np.linalg.solve(of_free, np.where(is_free, right, 0)[..., None])
-        slope = right - (gram @ weights)[..., 0]
-        wrong = np.where(is_free, weights[..., 0] < 0, slope > _ROUNDED) & (views < bounded)
+        weights = np.linalg.solve(of_free, np.where(is_free, right, 0)[..., None])[..., 0]
+        slope = right - (gram @ weights[..., None])[..., 0]
+        wrong = np.where(is_free, weights < 0, slope > _ROUNDED) & (views < bounded)
         if not wrong.any():
             break
         is_free ^= wrong & (views == wrong.argmax(axis=-1)[..., None])
-    scaled: Floats = np.where(is_free, weights[..., 0], 0) * scale
+    scaled: Floats = weights * scale
     return scaled

@@ -59,7 +59,6 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, everything: bool = False, **options: Any) -> None:
         self.everything = everything
         self._outputs: list[str] = []
-        self._stored: dict[str, object] = {}  # of the command line that is parsed, by the argument's name
         super().__init__(**options, formatter_class=argparse.RawDescriptionHelpFormatter)
         self.register("action", None, _Once)
         self.usage = "%(prog)s [options]"
@@ -72,18 +71,6 @@ class CommandParser(argparse.ArgumentParser):
             form = {None: "{0}", "?": "[{0}]", "*": "[{0} ...]", "+": "{0} [{0} ...]"}[action.nargs]  # type: ignore[index]
             self.usage = f"{self.usage} {form.format(action.metavar)}"
         return action
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """The options and what is none of them, as argparse; a flag with two values is wrong usage."""
-        self._stored = {}
-        return super().parse_known_args(args, namespace)
-
-    def store_once(self, namespace: argparse.Namespace, name: str, value: object, option: str | None) -> None:
-        """Store the value of an argument; a second value of a flag is wrong usage, since one would be lost."""
-        earlier = self._stored.setdefault(name, value)
-        if option is not None and earlier is not value and earlier != value:  # nan is not equal to itself
-            self.error(f"argument {option}: this command takes one, got {earlier} and {value}")
-        setattr(namespace, name, value)
 
     def add_output(self, *names: str, group: argparse._ArgumentGroup | None = None, **options: Any) -> argparse.Action:
         """Add an argument for a file, or a folder (metavar DIR), to write."""
@@ -366,20 +353,34 @@ class Featurizers(argparse.Action):
         setattr(namespace, self.dest, [*earlier, *more])
 
 
+def _store_once(
+    parser: argparse.ArgumentParser, namespace: argparse.Namespace, name: str, value: object, option: str | None
+) -> None:
+    """Store the value of an argument; a second value of a flag is wrong usage, since one would be lost."""
+    earlier = vars(namespace).setdefault("stored", {}).setdefault(name, value)
+    if option is not None and earlier is not value and earlier != value:  # nan is not equal to itself
+        parser.error(f"argument {option}: this command takes one, got {earlier} and {value}")
+    setattr(namespace, name, value)
+
+
 class _Once(argparse.Action):
     """An argument with one value, as argparse has it if no other action is named."""
 
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: object, option: str | None = None) -> None:
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
         """Store the value once."""
-        parser.store_once(namespace, self.dest, values, option)
+        _store_once(parser, namespace, self.dest, values, option)
 
 
 class Switch(argparse.BooleanOptionalAction):
     """A flag with another one that says no."""
 
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: object, option: str | None = None) -> None:
-        """Store the value once."""
-        parser.store_once(namespace, self.dest, not str(option).startswith("--no-"), option)
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
+    ) -> None:
+        """Store the truth value once."""
+        _store_once(parser, namespace, self.dest, not str(option).startswith("--no-"), option)
 
 
 def _config_value(option: Field[Any]) -> Callable[[str], object]:
