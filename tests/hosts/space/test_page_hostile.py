@@ -61,7 +61,7 @@ def strings_of(value: Any) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Every part of a page with two models of hostile texts and names, and the files to take away."""
     from mauve_metric.hosts.space.session.scoring import Encoders
     from mauve_metric.hosts.space.view import takeaway
@@ -79,8 +79,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         parts |= press(desk) | measure(desk, ("lexical",))
         for name in ("0", "1"):
             parts |= {f"{key} of {name}": value for key, value in desk.pick_model(name, visitor(desk)).items()}
-        yield parts | archived(desk)
+        parts |= archived(desk)
         close(desk)
+    return parts
 
 
 @pytest.mark.slow
