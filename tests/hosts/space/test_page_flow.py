@@ -11,6 +11,13 @@ from visitors import IN_SIGHT, experts, paste, wait_until
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
+# With words of several lines: where the words, the bar and the seconds of progress end, and where they begin.
+PROGRESS = """(() => {
+    const parts = ["-level-inner", "-bar-wrap", "-text"].map(end => document.querySelector(`#status .progress${end}`));
+    parts[0].textContent = "minilm: scoring model 2 of 5, closeness of the first .951 [.902, .974] ".repeat(2);
+    const boxes = parts.map(part => part.getBoundingClientRect());
+    return [boxes.map(box => box.bottom), boxes.map(box => box.top)];
+})()"""
 
 
 @pytest.mark.parametrize(
@@ -133,6 +140,10 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page.wait_for_selector("#status :text('reading human texts')")
     assert not page.is_visible("#stale .mm-stale")  # what is being made again is not called old
     page.wait_for_function("document.querySelector('#said').textContent === 'Comparing'")
+    page.set_viewport_size({"width": 320, "height": 568})
+    bottoms, tops = page.evaluate(PROGRESS)
+    assert bottoms[0] <= tops[1] and bottoms[1] <= tops[2]
+    page.set_viewport_size({"width": 1440, "height": 900})
     page.click("#compare", force=True)  # which begins no second run
     page.click("#compare", force=True)
     page.click("#stop")
