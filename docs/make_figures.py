@@ -22,7 +22,7 @@ from mauve_metric import compare, compute_mauve, explain, featurize, human_basel
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.report.charts.figure import AXIS_STYLE, COLORS, LINE
 from mauve_metric.report.charts.of_comparison import contributions_chart, forest_chart
-from mauve_metric.report.charts.of_result import divergence_curve_chart, precision_recall_chart, score_chart
+from mauve_metric.report.charts.of_result import curves_chart, score_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 
@@ -123,7 +123,7 @@ def layer_names() -> list[list[str]]:
 
 CHARTS: dict[str, Callable[[], alt.TopLevelMixin]] = {
     "score": lambda: score_chart(one_model(), PHONE),
-    "curves": lambda: divergence_curve_chart(one_model()) | precision_recall_chart(one_model()),
+    "curves": lambda: curves_chart(one_model()),
     "gap-greedy": lambda: contributions_chart(explain(p=of_texts("human"), q=of_texts("greedy")), width=WIDTH),
     "calibration": calibration,
     "models": lambda: forest_chart(five_models(), WIDTH - 120),

@@ -26,7 +26,8 @@ from mauve_metric.uncertainty.jackknife import CurveBand
 
 _SCORE_ROW = 20  # pixels
 _HISTOGRAM = 200  # pixels of its height
-_FREE = 0.3, 0.6, 0.15  # places of the label of a curve that has points beside it
+_KEY = {"stroke": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
+_SOLID, _DASHED, _DEBIASED = [1, 0], [7, 3], [5, 3]  # pixels of a line and of the gap after it
 
 
 def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str = "Published MAUVE") -> alt.LayerChart:
@@ -56,9 +57,10 @@ def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str
     targets = mixtures.mark_point(color=color, filled=True, size=250, opacity=0).encode(tooltip=tooltip)
     c = format_value(result.signature_entries["mauve_scaling_factor"])
     sizes = f"{result.n_p} {figure_text(name)} and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
-    drawn = [*_curve_layers(base, color, [1, 0]), *_band_layers(result.curve_band, color)]
-    label = _curve_label("published" if named == "Published MAUVE" else "MAUVE", rows)
-    layers = [*drawn, label, *([] if equal is None else _equal_layers(equal[0], 0.6, name)), points, targets]
+    drawn = [*_curve_layers(base, color, _SOLID), *_band_layers(result.curve_band, color)]
+    key = [("published" if named == "Published MAUVE" else "MAUVE", color, "stroke", _SOLID)]
+    key += [] if result.curve_band is None else [("without sampling bias", color, "stroke", _DEBIASED)]
+    layers = [*drawn, *_equal_layers(equal and equal[0]), _key(key, equal is not None, name), points, targets]
     description = (
         f"Divergence curve, quality of the model's text against {figure.coverage_of(name)}: MAUVE, the area under it, "
         f"{result.mauve:.4f}; {_interval(result)}."
@@ -85,14 +87,13 @@ def precision_recall_chart(result: MauveResult, model_index: int = 0) -> alt.Lay
     scores = f"precision (F 1/8) {result.prd_precision:.4f}, recall (F 8) {result.prd_recall:.4f}"
     missing = ["k-NN scores: not computed"] if result.precision is None else []
     neighbours = _neighbour_rows(result)
-    heights = [float(row["quality"] or 0) for row in neighbours]
-    free = max(_FREE, key=lambda position: min((abs(position - height) for height in heights), default=1))
-    named = _curve_label("of the histograms", points, free)
-    others = [level for level in (0.45, 0.75) if all(abs(level - height) > 0.1 for height in heights)]
-    human = [] if equal is None else _equal_layers(equal[1][:, ::-1], (others or [0.45])[0], name)
+    key = [("of the histograms", color, "stroke", _DASHED)]
+    key += [(str(row["label"]), color, str(row["symbol"]), _SOLID) for row in neighbours]
     shown = "".join(f"; {row['name']}: {row['shown']}" for row in neighbours)
     description = f"Precision-recall curve of the histograms: area {result.prd_area:.4f}, {scores}{shown}."
-    layers = [*_curve_layers(base, color, [7, 3]), targets, *_neighbour_layers(neighbours, color), *human, named]
+    human = _equal_layers(equal and equal[1][:, ::-1])
+    layers = [*_curve_layers(base, color, _DASHED), targets, *_neighbour_layers(neighbours, color), *human]
+    layers.append(_key(key, equal is not None, name))
     title = f"PRD area = {result.prd_area:.4f}", scores, *missing
     return figure.layered(layers, figure.SIDE, figure.SIDE, title, description)
 
@@ -194,8 +195,14 @@ def result_chart(result: MauveResult) -> alt.VConcatChart:
     >>> sorted(result_chart(out).to_dict())[-1]
     'vconcat'
     """
+    return alt.vconcat(score_chart(result), curves_chart(result), histogram_chart(result), spacing=figure.GAP)
+
+
+def curves_chart(result: MauveResult) -> alt.HConcatChart:
+    """The divergence curve beside the precision-recall curve, each with its own key."""
+    scales: dict[str, Any] = dict.fromkeys(_KEY, "independent")
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=figure.GAP)
-    return alt.vconcat(score_chart(result), curves, histogram_chart(result), spacing=figure.GAP)
+    return curves.resolve_scale(**scales)
 
 
 def equal_curves(result: MauveResult) -> tuple[Floats, Floats] | None:
@@ -250,12 +257,30 @@ def _color(model_index: int) -> str:
     return figure.COLORS[model_index % len(figure.COLORS)]
 
 
-def _equal_layers(curve: Floats, quality: float, name: str) -> list[alt.Chart]:
-    """The curve (quality, coverage) of two human sets, and its name at this quality; name: of the reference texts."""
-    rows = figure.curve_rows(curve.tolist())
+def _equal_layers(curve: Floats | None) -> list[alt.Chart]:
+    """The curve (quality, coverage) of two human sets; none where it is not known."""
+    if curve is None:
+        return []
     axes: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
-    line = figure.marks(rows, "line", color=figure.HUMAN, strokeWidth=2)
-    return [line.encode(**axes), _curve_label(f"two {figure_text(name)} sets", rows, quality)]
+    return [figure.marks(figure.curve_rows(curve.tolist()), "line", color=figure.HUMAN, strokeWidth=2).encode(**axes)]
+
+
+def _key(entries: list[tuple[str, str, str, list[int]]], has_equal: bool, reference: str) -> alt.Chart:
+    """The names of curves and points under the figure.
+
+    entries: name, colour, shape and dash of each. has_equal: whether there is the curve of two human sets. reference:
+    name of the human texts.
+    """
+    if has_equal:
+        entries = [*entries, (f"two {figure_text(reference)} sets", figure.HUMAN, "stroke", _SOLID)]
+    names, colors, shapes, dashes = (list(each) for each in zip(*entries, strict=True))
+    legend = figure.legend(names, lines=True)
+    legend.symbolSize = 110
+    encodings: dict[str, Any] = {
+        channel: kind("name:N", sort=names, legend=legend, scale=alt.Scale(domain=names, range=values))
+        for (channel, kind), values in zip(_KEY.items(), (colors, colors, shapes, dashes), strict=True)
+    }
+    return figure.marks([{"name": name} for name in names], "point", opacity=0, aria=False).encode(**encodings)
 
 
 def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Chart]:
@@ -268,7 +293,7 @@ def _curve_layers(base: alt.Chart, color: str, dash: list[int]) -> list[alt.Char
 
 
 def _band_layers(band: CurveBand | None, color: str) -> list[alt.Chart]:
-    """The debiased curve, its band and its name; none for a set of one text."""
+    """The debiased curve and its band; none for a set of one text."""
     if band is None:
         return []
     axes: dict[str, Any] = {"x": "coverage:Q", "y": alt.Y("quality:Q", stack=None), "order": alt.Order("row:Q")}
@@ -276,8 +301,7 @@ def _band_layers(band: CurveBand | None, color: str) -> list[alt.Chart]:
     edge, inner = figure.curve_rows(around), figure.curve_rows(band.curve.tolist())
     return [
         figure.marks(edge, "line", fill=color, fillOpacity=0.2, strokeWidth=0, tooltip=None).encode(**axes),
-        figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=[5, 3]).encode(**axes),
-        _curve_label("without sampling bias", inner, 0.85),
+        figure.marks(inner, "line", color=color, strokeWidth=1.5, strokeDash=_DEBIASED).encode(**axes),
     ]
 
 
@@ -288,23 +312,7 @@ def _neighbour_layers(rows: figure.ChartRows, color: str) -> list[alt.Chart]:
     tooltip = [alt.Tooltip("name:N", title=" "), alt.Tooltip("shown:N", title="values")]
     points = figure.marks(rows, "point", color=color, filled=True, size=110, opacity=1, clip=False)
     shape = alt.Shape("symbol:N", scale=None)
-    labels = [_label(str(row["label"]), row, below) for row, below in zip(rows, (-11, 11), strict=True)]
-    return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip), *labels]
-
-
-def _curve_label(text: str, rows: figure.ChartRows, quality: float = 0.3) -> alt.Chart:
-    """Words beside the point of a curve with about this quality, on the side where there is room."""
-    at = min(rows, key=lambda row: abs(float(row["quality"] or 0) - quality))
-    below = 12 if float(at["quality"] or 0) > 0.1 else -12  # not on the axis
-    return _label(text, at, below)
-
-
-def _label(text: str, at: figure.ChartRow, below: int) -> alt.Chart:
-    """Words beside a point of a curve, to the inside; below: pixels."""
-    row = {"coverage": at["coverage"], "quality": at["quality"], "label": text}
-    align, dx = ("right", -9) if float(at["coverage"] or 0) > 0.5 else ("left", 9)
-    words = figure.marks([row], "text", align=align, dx=dx, dy=below, fontSize=11)
-    return words.encode(alt.X("coverage:Q"), alt.Y("quality:Q"), alt.Text("label:N"))
+    return [points.encode(x="coverage:Q", y="quality:Q", shape=shape, tooltip=tooltip)]
 
 
 def _neighbour_rows(result: MauveResult) -> figure.ChartRows:
