@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -119,6 +120,7 @@ class _OneThread:
     def __enter__(self) -> None:
         with self.lock:
             if not self.callers:
+                import_module("scipy.linalg")  # which has a BLAS of its own: a limit is of those that are loaded
                 self.limit = thread_libraries().limit(limits=1, user_api="blas")
                 self.limit.__enter__()
             self.callers += 1
@@ -136,6 +138,13 @@ _one_thread = _OneThread()
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread, for scipy's amid numpy's: each has threads of its own, which spin after a product."""
     return _one_thread
+
+
+@contextmanager
+def in_one_thread() -> Iterator[Start]:
+    """As `side_by_side`, in the thread of the caller."""
+    with one_blas_thread():
+        yield run_when_asked
 
 
 @contextmanager

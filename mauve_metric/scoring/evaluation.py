@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +25,7 @@ from mauve_metric.results.signature import format_signature, human_entries, sign
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import ProjectedRows, is_read_only_in_blocks
-from mauve_metric.runtime.threads import Start, side_by_side
+from mauve_metric.runtime.threads import Start
 from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
@@ -41,7 +40,6 @@ FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score a
 RUNS_OF_FEW_TEXTS = 5
 MOST_READ_TWICE = 10_000  # texts of a set that are scored once more in another reading
 _KEPT_PARTITIONS = 4
-_MOST_SIDE_BY_SIDE = 2**25  # numbers of a set: 26 000 texts of 1280 columns
 
 
 class Evaluation:
@@ -255,14 +253,6 @@ class Evaluation:
 
     # --- results
 
-    @property
-    def _side_by_side(self) -> AbstractContextManager[Start]:
-        """Threads for the parts of a score, where the rows are in memory, and few enough to be there several times."""
-        few = all(
-            isinstance(side.features, np.ndarray) and side.features.size <= _MOST_SIDE_BY_SIDE for side in self.sides
-        )
-        return side_by_side(few and self.run.score_device is None)
-
     def _neighbours(
         self, pairs: Sequence[tuple[FeatureSet, FeatureSet]], run: Start
     ) -> list[Callable[[], dict[str, Any]]]:
@@ -285,7 +275,7 @@ class Evaluation:
         other_reading: also `MauveResult.closeness_as_prompts`.
         """
         p, q = self.sides
-        with self._side_by_side as run:
+        with score.side_by_side_of(self.sides, self.run.score_device is None) as run:
             learned = run(score.learned_of, p, q, self.resolved, run)
             (neighbours,) = self._neighbours([(p, q)], run)
             p_value = score.permutation_p_value(p, q, self.partition, self.resolved)
@@ -328,7 +318,7 @@ class Evaluation:
         resolved = self.resolved
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
-        with self._side_by_side as run:
+        with score.side_by_side_of(self.sides, self.run.score_device is None) as run:
             neighbours_of_pairs = self._neighbours(self.pairs, run)
             learned_of_pairs = [run(score.learned_of, *pair, resolved, run) for pair in self.pairs]
             parts = list(zip(self.names, self.pairs, neighbours_of_pairs, learned_of_pairs, strict=True))
@@ -340,7 +330,9 @@ class Evaluation:
                 scores = neighbours(), own_scores[name].p_value, learned()
                 entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
                 results[name] = score.score_buckets(human, model, self.partition, number, resolved, *scores, entries)
-        for number, (name, pair) in enumerate(zip(self.names, self.pairs, strict=True), start=1):
+        tried = list(zip(self.names, self.pairs, strict=True))
+        verbose = self.run.verbose and any(map(needs_trial, results.values()))
+        for number, (name, pair) in enumerate(watched("without layout", tried, verbose, " models"), start=1):
             result = judged(self._without_layout(results[name], *pair, number), resolved)
             results[name] = result.with_reference_name(self.run.reference_name)
         p, models = self.sides[0], dict(zip(self.names, self.sides[1:], strict=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -30,7 +31,7 @@ from mauve_metric.results.scores import SCORES
 from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
-from mauve_metric.runtime.threads import Start, run_when_asked
+from mauve_metric.runtime.threads import Start, in_one_thread, run_when_asked, side_by_side
 from mauve_metric.uncertainty import jackknife, resampling, score_warnings
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
@@ -40,6 +41,7 @@ from mauve_metric.uncertainty.support_intervals import SupportIntervals, support
 
 logger = logging.getLogger(__name__)
 
+_MOST_IN_ONE_THREAD, _MOST_SIDE_BY_SIDE = 2**17, 2**25  # numbers of a set: 26 000 texts have 1280 columns
 NOT_READ_AGAIN = "it needs the texts again, which were not kept"
 
 
@@ -101,8 +103,21 @@ def log_warnings(result: MauveResult) -> None:
         logger.warning("%s: %s", warning.code, warning.message)
 
 
-def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: Start = run_when_asked) -> Learned | None:
-    """The score on learned buckets of two sides; None where texts are too few. run: see `side_by_side`."""
+def side_by_side_of(sides: Sequence[FeatureSet], wanted: bool = True) -> AbstractContextManager[Start]:
+    """Threads for the parts of a score, where the rows are in memory, and few enough to be there several times.
+
+    One thread for very few, whose parts take milliseconds: more of them wait for each other.
+    """
+    rows = [side.features for side in sides]
+    most = max(side.size if isinstance(side, np.ndarray) else _MOST_SIDE_BY_SIDE + 1 for side in rows)
+    return in_one_thread() if most <= _MOST_IN_ONE_THREAD else side_by_side(wanted and most <= _MOST_SIDE_BY_SIDE)
+
+
+def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: Start | None = None) -> Learned | None:
+    """The score on learned buckets of two sides; None: too few texts. run: of `side_by_side`; None: one of its own."""
+    if run is None:
+        with side_by_side_of((p, q)) as run:
+            return learned_of(p, q, config, run)
     keys, repetition = (p.row_keys, q.row_keys), q.dependence and q.dependence.repetition
     groups, units = pair_of_groups(p.groups, q.groups), repetition.units if repetition else None
     return learned_score(p.features, q.features, groups, config, keys, units, run)

@@ -16,6 +16,7 @@ from mauve_metric.inputs.stripping import WRAPPING, PromptEcho
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime.errors import short_message
+from mauve_metric.scoring.score import side_by_side_of
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.format_check import check_format, format_warning
 from mauve_metric.uncertainty.learned_score import Learned, learned_score
@@ -200,7 +201,8 @@ class _Trial(NamedTuple):
             for side, originals in zip(sides, self.texts, strict=True)
         ]
         p, q = (self.job.of_texts("texts", TextSource(side)) for side in plain)
-        learned = learned_score(p.features, q.features, self.groups, self.config)
+        with side_by_side_of((p, q)) as run:
+            learned = learned_score(p.features, q.features, self.groups, self.config, run=run)
         unseen, seed = p.unseen_formats or (), self.config.seed
         return learned, check_format(p.format_numbers, q.format_numbers, self.groups, seed, unseen)[2]
 

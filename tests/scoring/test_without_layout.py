@@ -14,7 +14,9 @@ from tokenizers import Regex, normalizers
 
 from mauve_metric import MauveResult, compare, compute_mauve, explain, robustness
 from mauve_metric.hosts.cli.gate import changes, closeness_below
+from mauve_metric.measures import cross_fitting
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
+from mauve_metric.runtime.threads import thread_libraries
 from mauve_metric.scoring import without_layout
 from mauve_metric.scoring.score import NOT_READ_AGAIN
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -53,6 +55,42 @@ def test_the_cure_that_is_named_gives_the_score_that_is_named() -> None:
     assert explained.result.normalised == found.normalised
     compared = compare(human, {"m": broken}, featurize_model_name="ngrams", **RUN).models["m"]
     assert compared.normalised == found.normalised and _layout(compared)[0].message == warning.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "score",
+    [
+        lambda human, model: compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **RUN),
+        lambda human, model: compute_mauve(
+            p_text=human, q_text=model, featurizers={"n": "ngrams", "quotes": sees_quotes}, **RUN
+        ),
+        lambda human, model: compare(human, {"m": model}, featurize_model_name=sees_wide, **RUN),
+        lambda human, model: robustness(human, {"m": model, "other": human}, vary="num_buckets", **QUOTES),
+    ],
+    ids=["layout", "featurizers", "compare", "robustness"],
+)
+def test_classifiers_are_fitted_with_one_thread_of_blas(score: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them spin between products: on a busy machine a comparison took four times its processor time."""
+    threads: list[int] = []
+
+    def cross_fit(*given: Any, **options: Any) -> Any:
+        pools = [pool for pool in thread_libraries().info() if pool["user_api"] == "blas"]
+        threads.extend(
+            pool["num_threads"] for pool in pools if "faiss" not in pool["filepath"]
+        )  # not used here
+        return fit(*given, **options)
+
+    fit = cross_fitting.cross_fit
+    monkeypatch.setattr(cross_fitting, "cross_fit", cross_fit)
+    human, _, broken = _sets()
+    score(human, broken)
+    assert {*threads} == {1}
+
+
+def sees_wide(texts: list[str]) -> np.ndarray:
+    """More numbers than are scored in one thread."""
+    return np.random.default_rng(0).normal(size=(len(texts), 2500)) + sees_quotes(texts)[:, [0]]
 
 
 def test_the_cure_for_unlike_lengths_is_one_that_the_featurizer_takes(tiny_gpt2: str) -> None:
