@@ -76,6 +76,7 @@ def test_of_many_texts_some_are_fitted_to_whatever_their_order_and_all_are_score
 def test_copies_are_one_text_and_few_texts_have_no_learned_score() -> None:
     rng = np.random.default_rng(3)
     human, nine = rng.normal(size=(60, 4)), rng.normal(size=(9, 4))
+    assert learned_score(human, np.concatenate([nine, human[:1] + 1]), None, MauveConfig()) is not None
     assert learned_score(human, nine, None, MauveConfig()) is None
     assert learned_score(nine, human, None, MauveConfig()) is None
     collapsed = learned_score(human, np.tile(nine, (5, 1)), None, MauveConfig())
