@@ -81,6 +81,7 @@ def delete_upload(path: Path) -> None:
             path.parent.rmdir()
 
 
+NOT_HERE = "The texts and the result of this page are not here any more"
 GONE = (
     "uploads and results are kept for an hour without use, ten minutes after the page is closed or loses its "
     "connection, and until the server is started again: choose them again"
@@ -161,7 +162,8 @@ class Sessions:
     """The sessions by the browser's session name.
 
     Of those with texts the least recently used one of the client that has most of them is dropped first, so that no
-    client takes the places of all; apart from them, of those without texts, the least recently used one.
+    client takes the places of all; apart from them, of those without texts, the least recently used one. One whose run
+    waits or is at work is not dropped: runs are bounded by `Turns`.
 
     gradio's own state (6.31) cannot hold them: a session that is removed for another is dropped without its
     `delete_callback`, one whose page was closed is kept for another hour, and the hour counts from when the value was
@@ -182,21 +184,35 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def get(self, name: str | None, client: str | None = None) -> Session:
-        """The session of that name, new and empty if there is none; client: whose it is, None if that is not known."""
+    def present(self, name: str | None) -> Session | None:
+        """The session of that name, None if there is none (any more)."""
+        with self._lock:
+            return self._sessions.get(name or "")
+
+    def get(self, name: str | None, client: str | None = None, key: str = "") -> Session:
+        """The session of that name, new and empty if there is none.
+
+        Args:
+            client: whose it is, None if that is not known. key: of the page, which finds a new session by it too.
+        """
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
-            session = self._sessions.pop(name, None) or Session(name, lost=self._lost(name))
+            session = self._sessions.pop(name, None)
+            if session is None:
+                session = Session(name, lost=self._lost(name))
+                session.key = key if len(key) == len(session.key) else session.key
             self._sessions[name] = session  # as the last
             session.client = session.client if client is None else client
             self._drop_after(self._lifetime, session)
             holding = [other for other in self._sessions.values() if other.holds()]
-            empty = [name for name, other in self._sessions.items() if not other.holds()]
+            idle = [other for other in holding if other.run is None and other is not session]
+            empty = [other.name for other in self._sessions.values() if other.run is None and not other.holds()]
+            shares = Counter(other.client for other in holding)
             pushed_out = []
-            while len(holding) > self._most:
-                shares = Counter(other.client for other in holding)
-                holding.remove(first := max(holding, key=lambda other: shares[other.client]))
+            while idle and len(holding) - len(pushed_out) > self._most:
+                first = idle.pop(max(range(len(idle)), key=lambda place: shares[idle[place].client]))
+                shares[first.client] -= 1
                 pushed_out.append(first.name)
                 self._pushed_out += [first.name, first.key]
         for old in (*pushed_out, *empty[: -self._most]):

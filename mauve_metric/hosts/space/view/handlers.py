@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.queue import Turns
 from mauve_metric.hosts.space.session.run import Cancelled, Run, forecast, sample_step, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, read
-from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
+from mauve_metric.hosts.space.session.sessions import NOT_HERE, Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
 from mauve_metric.hosts.space.view.headline import shared_html
@@ -81,7 +81,7 @@ class Handlers(TextHandlers):
             if session.sets() or session.shown is not None:
                 values |= self._as_before(session)
             elif held:
-                problems.append(f"The texts and the result of this page are not here any more: {session.lost}")
+                problems.append(f"{NOT_HERE}: {session.lost}")
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
@@ -332,10 +332,8 @@ class Handlers(TextHandlers):
 
     async def stop(self, request: gr.Request) -> AsyncIterator[str]:
         """Stop the run of this page, if there is one, and report its end."""
-        with show_errors(markup.in_controls):
-            session = self.sessions.get(request.session_hash)
-        run = session.run
-        if run is None:
+        session = self.sessions.present(request.session_hash)
+        if session is None or (run := session.run) is None:
             yield markup.notice("nothing_runs")
             return
         run.cancel()

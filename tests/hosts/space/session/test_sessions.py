@@ -120,10 +120,9 @@ def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
 def test_sessions_expire_and_the_least_recently_used_is_dropped() -> None:
     sessions = Sessions(2)
     first = sessions.get("a")
-    run = first.run = Run()
     sessions.get("b")
     sessions.get("c")
-    assert len(sessions) == 2 and run.stopped
+    assert len(sessions) == 2
     assert sessions.get("c") is sessions.get("c")
     assert sessions.get("a") is not first
     assert sessions.get("a").lost.startswith("uploads and results are kept for an hour without use")
@@ -143,6 +142,18 @@ def test_sessions_without_texts_take_no_place_and_the_reason_of_a_loss_is_told()
     sessions.get("d")
     assert sessions.get("b").human and sessions.get("c").human and not sessions.get("a").human
     assert sessions.get("a").lost.startswith("this server keeps the texts of 2 visitors at a time")
+
+
+def test_a_session_whose_run_waits_or_works_is_not_pushed_out() -> None:
+    sessions = Sessions(2)
+    texts, empty = sessions.get("texts"), sessions.get("empty")
+    texts.human = TextSet("people", "human.txt", ["one"])
+    texts.run, empty.run = Run(), Run()
+    for number in range(9):
+        sessions.get(f"none {number}")
+        sessions.get(f"some {number}").human = TextSet("people", "human.txt", ["one"])
+    assert sessions.get("texts") is texts and sessions.get("empty") is empty
+    assert not texts.run.stopped and not empty.run.stopped
 
 
 @pytest.mark.parametrize("key", ["", "schlüssel", "\ud800", "🙂" * 40])
