@@ -171,14 +171,16 @@ class Wiring:
         """Connect files, columns, pasted texts and names."""
         handlers, parts, on = self.handlers, self.parts, self._on
         take = partial(on, lost="warn")
+        # a choice while an earlier one is read counts too, after that one
+        each = {**QUICK, "trigger_mode": "multiple"}
         file = partial(gr.on, [parts["human_file"].upload, parts["human_file"].clear])
         models = self.models()
         self.changes += [
-            take(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"]),
-            on(parts["human_column"].input, handlers.take_column, ["human_column"], ["human_preview"]),
-            take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"]),
-            take(parts["model_file"].upload, handlers.add_files, ["model_file"], models),
-            take(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models),
+            take(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"], how=each),
+            on(parts["human_column"].input, handlers.take_column, ["human_column"], _HUMAN, how=each),
+            take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"], how=each),
+            take(parts["model_file"].upload, handlers.add_files, ["model_file"], models, how=each),
+            take(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models, how=each),
             take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
             parts["aligned"].input(None, None, None, **QUICK),
         ]
@@ -186,8 +188,8 @@ class Wiring:
             name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
             named = partial(gr.on, [parts[name].blur, parts[name].submit])
             self.changes += [
-                on(named, partial(handlers.rename_model, number), [name], ["model_problem", name]),
-                on(parts[column].input, partial(handlers.choose_column, number), [column], models),
+                on(named, partial(handlers.rename_model, number), [name], ["model_problem", name], how=each),
+                on(parts[column].input, partial(handlers.choose_column, number), [column], models, how=each),
                 on(parts[remove].click, partial(handlers.remove_model, number), [], models),
             ]
 

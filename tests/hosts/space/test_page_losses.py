@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -68,3 +69,43 @@ def test_the_first_action_after_a_loss_says_why_whatever_it_is(context: Any, nar
             page.wait_for_selector("#model_1_preview li")
             assert page.input_value("#model_1_name input") == "third"
     page.close()
+
+
+def test_what_is_chosen_while_another_file_is_read_counts_too(
+    page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mauve_metric.hosts.space.view import text_handlers
+
+    reading, going, read = threading.Event(), threading.Event(), text_handlers.read_upload
+
+    def late(*values: Any, **more: Any) -> TextSet:
+        reading.set()
+        assert going.wait(120)
+        return read(*values, **more)
+
+    def begin(box: str, file: str) -> None:
+        for event in (reading, going):
+            event.clear()
+        page.set_input_files(f"#{box}_file input[type=file]", file)
+        assert reading.wait(120)
+
+    monkeypatch.setattr(text_handlers, "read_upload", late)
+    first, other = (write_jsonl(tmp_path / f"{name}.jsonl", texts) for name, texts in (("one", HUMAN), ("two", MODEL)))
+    begin("human", first)
+    page.click("#human_file [aria-label^=Clear]")
+    page.set_input_files("#human_file input[type=file]", other)
+    page.wait_for_selector("#human_file :text('two')")
+    going.set()
+    page.wait_for_selector("#human_preview :text('two.jsonl')")
+    page.click("#human_file [aria-label^=Clear]")
+    begin("human", first)
+    page.click("#human_file [aria-label^=Clear]")
+    going.set()
+    page.wait_for_selector("#human_preview li", state="detached")
+    begin("model", first)
+    page.set_input_files("#model_file input[type=file]", other)
+    page.wait_for_selector("#model_file :text('two')")
+    going.set()
+    page.wait_for_selector("#model_2_preview li")
+    assert [page.input_value(f"#model_{number}_name input") for number in (1, 2)] == ["one", "two"]
+    assert page.locator("#model_problem .mm-problem").count() == 0

@@ -209,7 +209,7 @@ class Sessions:
             idle = [other for other in holding if other.run is None and other is not session]
             empty = [other.name for other in self._sessions.values() if other.run is None and not other.holds()]
             shares = Counter(other.client for other in holding)
-            pushed_out = []
+            pushed_out: list[str] = []
             while idle and len(holding) - len(pushed_out) > self._most:
                 first = idle.pop(max(range(len(idle)), key=lambda place: shares[idle[place].client]))
                 shares[first.client] -= 1

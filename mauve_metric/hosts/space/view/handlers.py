@@ -295,7 +295,8 @@ class Handlers(TextHandlers):
                 self._paste_model(session, model_pasted)
             first = "choose a file, paste texts or take an example first"
             if session.human is None:
-                raise ValueError(f"{HUMAN} is not here any more: {session.lost}" if held[0] else f"{HUMAN}: {first}")
+                was_there = held[0] and "mm-problem" not in str(held[0])
+                raise ValueError(f"{HUMAN} is not here any more: {session.lost}" if was_there else f"{HUMAN}: {first}")
             if not session.models:
                 name = "the model's texts"
                 raise ValueError(f"{name} are not here any more: {session.lost}" if held[1] else f"{name}: {first}")
