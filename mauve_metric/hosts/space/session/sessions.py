@@ -82,6 +82,7 @@ def delete_upload(path: Path) -> None:
 
 
 NOT_HERE = "The texts and the result of this page are not here any more"
+CUT_OFF = "A run was stopped, as this page was closed or lost its connection: press Compare again"
 GONE = (
     "uploads and results are kept for an hour without use, ten minutes after the page is closed or loses its "
     "connection, and until the server is started again: choose them again"
@@ -118,7 +119,8 @@ class Session:
     name: of the browser's session. client: see `client_of`. human, models: the sets that are on the page. pasted: the
     name of the set that the models' paste box holds. shown: the last result. run: the one in progress. folder: of the
     files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
-    result; it cannot be guessed. has_left: whether the page was closed. expiry: drops the session. lock: held while
+    result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the page
+    that opens again says. expiry: drops the session. lock: held while
     something is computed. editing: held while the sets change.
     """
 
@@ -133,6 +135,7 @@ class Session:
     lost: str = GONE
     key: str = field(default_factory=partial(secrets.token_urlsafe, 24), repr=False)
     has_left: bool = False
+    was_cut: bool = False
     expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     editing: threading.RLock = field(default_factory=threading.RLock)
@@ -245,6 +248,7 @@ class Sessions:
             return session
         session.human, session.models, session.pasted = old.human, dict(old.models), old.pasted
         session.shown = None if old.shown is None else replace(old.shown)
+        session.was_cut = old.was_cut or old.run is not None  # which ends when the page is known to be closed
         if old.has_left:
             self.drop(old.name)
         return session
@@ -259,6 +263,7 @@ class Sessions:
             self.drop(name)
             return
         if session.run is not None:
+            session.was_cut = True
             session.run.cancel()
         with self._lock:
             self._drop_after(self.linger, session)

@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.queue import Turns
 from mauve_metric.hosts.space.session.run import Cancelled, Run, forecast, sample_step, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, read
-from mauve_metric.hosts.space.session.sessions import NOT_HERE, Session, Shown, title_of
+from mauve_metric.hosts.space.session.sessions import CUT_OFF, NOT_HERE, Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
 from mauve_metric.hosts.space.view.headline import shared_html
@@ -80,6 +80,8 @@ class Handlers(TextHandlers):
             values: Values = {"key": session.key}
             if session.sets() or session.shown is not None:
                 values |= self._as_before(session)
+                if session.was_cut:
+                    values["status"], session.was_cut = markup.problem(CUT_OFF), False
             elif held:
                 problems.append(f"{NOT_HERE}: {session.lost}")
             if settings.SHARED in query:

@@ -94,6 +94,22 @@ def test_a_page_that_is_opened_again_says_why_its_texts_are_gone(desk: Handlers,
     close(desk, "c")
 
 
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_a_page_that_is_opened_again_says_that_its_run_was_stopped(
+    desk: Handlers, tmp_path: Path, is_noticed: bool
+) -> None:
+    give(desk, tmp_path)
+    run = visitor(desk).run = Run()
+    key = visitor(desk).key
+    if is_noticed:  # that the page was closed; a reload may be faster
+        desk.leave(request())
+        visitor(desk).run = None
+        assert run.stopped
+    shown = desk.arrive({}, key, "yes", "b")
+    assert "A run was stopped" in str(shown["status"]) and "30 texts" in str(shown["human_preview"])
+    assert "status" not in desk.arrive({}, str(shown["key"]), "yes", "c")  # it was said
+
+
 def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
     for who in "ab":
