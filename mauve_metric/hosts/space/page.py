@@ -258,7 +258,8 @@ class Wiring:
         handlers, parts, on = self.handlers, self.parts, self._on
         picked = on(parts["picked"].change, handlers.pick_model, ["picked"], OF_MODEL)
         picked.success(None, None, None, js=_FOCUS, **QUICK)
-        on(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
+        last = {**QUICK, "trigger_mode": "always_last"}  # also of a choice while the one before is looked up
+        on(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"], how=last)
         on(parts["clicked"].change, handlers.click_bucket, ["clicked"], OF_MODEL)
         made = on(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
         made.success(None, None, None, js=_DOWNLOAD, **QUICK)

@@ -119,9 +119,9 @@ class Session:
     name: of the browser's session. client: see `client_of`. human, models: the sets that are on the page. pasted: the
     name of the set that the models' paste box holds. shown: the last result. run: the one in progress. folder: of the
     files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
-    result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the page
-    that opens again says. expiry: drops the session. lock: held while
-    something is computed. editing: held while the sets change.
+    result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the
+    page that opens again says. expiry: drops the session. lock: held while something is computed. editing: held while
+    the sets change.
     """
 
     name: str
@@ -246,7 +246,7 @@ class Sessions:
         if old is None or not old.holds():
             session.lost = self._lost(key)
             return session
-        session.human, session.models, session.pasted = old.human, dict(old.models), old.pasted
+        session.human, session.models = old.human, dict(old.models)  # the paste boxes are empty: no set is theirs
         session.shown = None if old.shown is None else replace(old.shown)
         session.was_cut = old.was_cut or old.run is not None  # which ends when the page is known to be closed
         if old.has_left:

@@ -77,6 +77,16 @@ def test_a_page_that_is_opened_again_finds_its_texts_and_its_result(desk: Handle
     assert first is not None and copy is not None and first.picked != copy.picked
 
 
+def test_what_is_pasted_after_a_reload_replaces_no_set(desk: Handlers) -> None:
+    desk.add_paste("one\ntwo", visitor(desk))
+    desk.arrive({}, visitor(desk).key, "yes", "b")
+    desk.add_paste("three", visitor(desk, "b"))
+    assert {name: side.texts for name, side in visitor(desk, "b").models.items()} == {
+        "pasted": ["one", "two"],
+        "pasted-2": ["three"],
+    }
+
+
 def test_a_page_that_is_opened_again_says_why_its_texts_are_gone(desk: Handlers, tmp_path: Path) -> None:
     desk.sessions = Sessions(1)
     give(desk, tmp_path, "a")
