@@ -38,6 +38,7 @@ from mauve_metric.options import RunOptions
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
 _WARM_TEXTS = 16  # of each set, with which the speed of the preset featurizer is measured
 _LOOK = 0.05  # seconds between two checks whether a stopped run has ended
+_TRIES = 20  # checks whether a run begins, of which "Compare" was pressed just before "Stop"
 _BUSY = "a run of this page is running already: wait for it, or stop it"
 _FIRST = "compare two sets first"
 
@@ -233,13 +234,14 @@ class Handlers(TextHandlers):
             session: of the visitor. progress: receives the progress.
         """
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
+        with show_errors(markup.in_controls):  # a mistake is told at once, and takes no place among the runs that wait
+            options = all_options(values[3:])
+            check_play(options, self.limits)
+            sets = self._take_sets(session, pasted[0], pasted[1], held)
+            check_options(options, self.featurizers, self.limits)
 
         def work(run: Run) -> Values:
             with self._alone(session):
-                options = all_options(values[3:])
-                check_play(options, self.limits)
-                sets = self._take_sets(session, pasted[0], pasted[1], held)
-                check_options(options, self.featurizers, self.limits)
                 return self._scored(session, compare_sets(*sets, options, self.encoders, run, aligned, session.shown))
 
         return self._run(session, progress, work)
@@ -335,8 +337,12 @@ class Handlers(TextHandlers):
 
     async def stop(self, request: gr.Request) -> AsyncIterator[str]:
         """Stop the run of this page, if there is one, and report its end."""
-        session = self.sessions.present(request.session_hash)
-        if session is None or (run := session.run) is None:
+        for _ in range(_TRIES):
+            session = self.sessions.present(request.session_hash)
+            if session is not None and (run := session.run) is not None:
+                break
+            await asyncio.sleep(_LOOK)
+        else:
             yield markup.notice("nothing_runs")
             return
         run.cancel()
