@@ -72,10 +72,11 @@ def test_the_first_action_after_a_loss_says_why_whatever_it_is(context: Any, nar
 
 
 def test_what_is_chosen_while_another_file_is_read_counts_too(
-    page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    context: Any, narrow: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from mauve_metric.hosts.space.view import text_handlers
 
+    page = opened(context, narrow.local_url)
     reading, going, read = threading.Event(), threading.Event(), text_handlers.read_upload
 
     def late(*values: Any, **more: Any) -> TextSet:
@@ -109,3 +110,5 @@ def test_what_is_chosen_while_another_file_is_read_counts_too(
     page.wait_for_selector("#model_2_preview li")
     assert [page.input_value(f"#model_{number}_name input") for number in (1, 2)] == ["one", "two"]
     assert page.locator("#model_problem .mm-problem").count() == 0
+    page.close()
+    assert page.complaints == []
