@@ -214,7 +214,7 @@ class Sessions:
             shares = Counter(other.client for other in holding)
             pushed_out: list[str] = []
             while idle and len(holding) - len(pushed_out) > self._most:
-                first = idle.pop(max(range(len(idle)), key=lambda place: shares[idle[place].client]))
+                first = idle.pop(max(range(len(idle)), key=lambda position: shares[idle[position].client]))
                 shares[first.client] -= 1
                 pushed_out.append(first.name)
                 self._pushed_out += [first.name, first.key]

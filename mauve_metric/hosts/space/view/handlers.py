@@ -234,7 +234,7 @@ class Handlers(TextHandlers):
             session: of the visitor. progress: receives the progress.
         """
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
-        with show_errors(markup.in_controls):  # a mistake is told at once, and takes no place among the runs that wait
+        with show_errors(markup.in_controls):  # a mistake is shown at once, and does not wait among the runs
             options = all_options(values[3:])
             check_play(options, self.limits)
             sets = self._take_sets(session, pasted[0], pasted[1], held)

@@ -94,10 +94,10 @@ class TextHandlers:
         """Add a set for each chosen file, and report invalid files."""
         said: list[str] = []
         with session.editing:
-            known = {side.path: side.title for side in session.models.values()}
+            titles = {side.path: side.title for side in session.models.values()}
             for path in paths or []:
-                if len(paths or []) > 1 and Path(path) in known:  # chosen while it was read: the box still held it
-                    said.append(markup.note(f"{known[Path(path)]} is there: choose its file alone for another column"))
+                if len(paths or []) > 1 and Path(path) in titles:  # chosen while it was read: the box still held it
+                    said.append(markup.note(f"{titles[Path(path)]} is there: choose its file alone for another column"))
                     continue
                 with _noting(said):
                     taken, wanted = session.columns_of(path), name_of_file(path)
