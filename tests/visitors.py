@@ -74,7 +74,7 @@ def press(
     panel = [more.get(name) for name in panel_names()]  # None: the default
     values = [more.get("human", ""), more.get("model", ""), more.get("aligned", False)]
     values += [more.get("featurizer", "ngrams"), *play, *panel, more.get("others", [])]
-    return desk.compare(values, ("", ""), visitor(desk, who), tell or (lambda share, desc: None))
+    return desk.compare(values, more.get("held", ("", "")), visitor(desk, who), tell or (lambda share, desc: None))
 
 
 def measure(desk: Handlers, groups: tuple[str, ...] = (), who: str = "a", tell: Any = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from importlib import resources
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import gradio as gr
 from altair.utils.schemapi import disable_debug_mode
@@ -25,7 +25,7 @@ from mauve_metric.hosts.space.session.examples import SECOND, example_files
 from mauve_metric.hosts.space.session.queue import ONE_RUN
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Featurizer
-from mauve_metric.hosts.space.session.sessions import HOUR, Sessions
+from mauve_metric.hosts.space.session.sessions import HOUR, NOT_HERE, Sessions
 from mauve_metric.hosts.space.view import judging, layout
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.headline import MODEL_LINK
@@ -62,7 +62,7 @@ SILENT: dict[str, Any] = {**QUICK, "queue": False}
 ONCE: dict[str, Any] = {**QUICK, "trigger_mode": "once"}
 RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ONE_RUN}
 
-_WRITTEN = """(_, ...values) => [JSON.stringify(values), ...RANGES.map(
+_WRITTEN = """(key, held, of_model, _, ...values) => [key, held, of_model, JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
 _BETWEEN_SWEEPS = 60  # seconds
 # This tab of the browser keeps the key of the session, where a reload finds it, and whether the page held anything.
@@ -74,6 +74,8 @@ _SHOW = "() => window.mauveShowResult()"
 _DOWNLOAD = "() => window.mauveDownload()"
 _LINK = "query => window.mauveLink(query)"
 _HUMAN = ("human_preview", "human_column")
+# What every event sends besides: the key of the session, and what the page shows of a human set and of a model's.
+_OF_PAGE = ("key", "human_preview", "model_1_name")
 
 
 def _quick(answer: Callable[..., Any]) -> Callable[..., Any]:
@@ -115,6 +117,7 @@ class Wiring:
         *,
         how: Mapping[str, Any] = QUICK,
         progress_on: str | None = None,
+        lost: Literal["refuse", "warn", "skip"] = "refuse",
     ) -> Dependency:
         """Connect an event to a handler, which takes the inputs and the session, and may name the outputs it changes.
 
@@ -122,11 +125,13 @@ class Wiring:
             event: or the listener of several. function: the handler. inputs, outputs: names of parts, of which the
                 handler takes several as one list.
             how: keywords of the event. progress_on: a part that shows the progress, which the handler takes last.
+            lost: what is done where the server has lost the texts that the page shows: it is refused with the reason;
+                done all the same, with the reason as a warning; or skipped.
         """
-        names = [part for name in inputs for part in ([name] if isinstance(name, str) else name)]
+        names = [part for name in (_OF_PAGE, *inputs) for part in ([name] if isinstance(name, str) else name)]
         taken = [self.parts[name] for name in names]
         shown = [self.parts[name] for name in outputs]
-        answer = partial(self._answer, function, inputs)
+        answer = partial(self._answer, function, inputs, lost)
         if progress_on is None:
             return event(_quick(answer), taken, shown, **how)
         return event(_with_progress(answer), taken, shown, show_progress_on=self.parts[progress_on], **how)
@@ -135,14 +140,24 @@ class Wiring:
         self,
         function: Callable[..., Any],
         inputs: Sequence[str | Sequence[str]],
+        lost: str,
         request: gr.Request,
         values: tuple[Any, ...],
         *progress: gr.Progress,
     ) -> Any:
         """The answer of a handler for the values of inputs, by component; its errors are shown in the controls."""
         with show_errors(in_controls):
-            client = client_of(request.client)
-            session, left = self.handlers.sessions.get(request.session_hash, client), iter(values)
+            (key, *shown), left = values[: len(_OF_PAGE)], iter(values[len(_OF_PAGE) :])
+            sessions = self.handlers.sessions
+            is_lost = key and any(shown) and sessions.present(request.session_hash) is None
+            if is_lost and lost == "skip":
+                return gr.skip()
+            session = sessions.get(request.session_hash, client_of(request.client), key or "")
+            if is_lost:
+                said = f"{NOT_HERE}: {session.lost}"
+                if lost == "refuse":
+                    raise ValueError(said)
+                gr.Warning(in_controls(said), duration=None)
             arguments = [next(left) if isinstance(name, str) else [*islice(left, len(name))] for name in inputs]
             return self._by_part(function(*arguments, session, *progress))
 
@@ -155,23 +170,26 @@ class Wiring:
     def texts(self) -> None:
         """Connect files, columns, pasted texts and names."""
         handlers, parts, on = self.handlers, self.parts, self._on
+        take = partial(on, lost="warn")
+        # a choice while an earlier one is read counts too, after that one
+        each = {**QUICK, "trigger_mode": "multiple"}
         file = partial(gr.on, [parts["human_file"].upload, parts["human_file"].clear])
         models = self.models()
         self.changes += [
-            on(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"]),
-            on(parts["human_column"].input, handlers.take_column, ["human_column"], ["human_preview"]),
-            on(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"]),
-            on(parts["model_file"].upload, handlers.add_files, ["model_file"], models),
-            on(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models),
-            on(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
+            take(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"], how=each),
+            on(parts["human_column"].input, handlers.take_column, ["human_column"], _HUMAN, how=each),
+            take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"], how=each),
+            take(parts["model_file"].upload, handlers.add_files, ["model_file"], models, how=each),
+            take(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models, how=each),
+            take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
             parts["aligned"].input(None, None, None, **QUICK),
         ]
         for number in range(handlers.limits.model_sets):
             name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
             named = partial(gr.on, [parts[name].blur, parts[name].submit])
             self.changes += [
-                on(named, partial(handlers.rename_model, number), [name], ["model_problem", name]),
-                on(parts[column].input, partial(handlers.choose_column, number), [column], models),
+                on(named, partial(handlers.rename_model, number), [name], ["model_problem", name], how=each),
+                on(parts[column].input, partial(handlers.choose_column, number), [column], models, how=each),
                 on(parts[remove].click, partial(handlers.remove_model, number), [], models),
             ]
 
@@ -185,14 +203,15 @@ class Wiring:
         """Connect compare, the examples, stop and play."""
         handlers, parts = self.handlers, self.parts
         self._run(parts["compare"].click)
-        seen = self._on(parts["see_example"].click, handlers.see_example, [], RESULT, how=ONCE)
+        seen = self._on(parts["see_example"].click, handlers.see_example, [], RESULT, how=ONCE, lost="warn")
         seen.success(None, None, None, js=_SHOW, **QUICK)
         ticked = parts["aligned_here"].input(lambda: True, None, parts["aligned"], **ONCE)
         self._run(ticked.success)
         everything = [*_HUMAN, "human_file", "human_paste", *self.models()]
         for number, label in enumerate(example_files()):
-            button = parts[f"example_{number}"]
-            self._run(self._on(button.click, partial(handlers.take_example, label), [], everything, how=ONCE).success)
+            take = partial(handlers.take_example, label)
+            taken = self._on(parts[f"example_{number}"].click, take, [], everything, how=ONCE, lost="warn")
+            self._run(taken.success)
         sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=ONCE)
         self._run(sample.success)
         choice = [parts["featurize_model_name"], parts["featurizers"]]
@@ -239,7 +258,8 @@ class Wiring:
         handlers, parts, on = self.handlers, self.parts, self._on
         picked = on(parts["picked"].change, handlers.pick_model, ["picked"], OF_MODEL)
         picked.success(None, None, None, js=_FOCUS, **QUICK)
-        on(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"])
+        last = {**QUICK, "trigger_mode": "always_last"}  # also of a choice while the one before is looked up
+        on(parts["bucket"].input, handlers.pick_bucket, ["bucket"], ["bucket_texts"], how=last)
         on(parts["clicked"].change, handlers.click_bucket, ["clicked"], OF_MODEL)
         made = on(parts["make_files"].click, handlers.make_files, [], ["files"], how=PLAY_RUNS)
         made.success(None, None, None, js=_DOWNLOAD, **QUICK)
@@ -259,9 +279,10 @@ class Wiring:
         checks, inputs = self.handlers.checks, [("aligned", *SETTINGS)]
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
         for change in self.changes:
-            self._on(change.then, checks, inputs, outputs, how=SILENT)
+            self._on(change.then, checks, inputs, outputs, how=SILENT, lost="skip")
         changed = partial(gr.on, [self.parts[name].input for name in SETTINGS if name not in PLAY])
-        self._on(changed, checks, inputs, outputs, how={**SILENT, "trigger_mode": "always_last"})
+        how = {**SILENT, "trigger_mode": "always_last"}
+        self._on(changed, checks, inputs, outputs, how=how, lost="skip")
 
     def arrival(self, app: gr.Blocks) -> None:
         """Connect the settings in the address, the link to the settings, and results from files."""
@@ -275,7 +296,7 @@ class Wiring:
         arrived.success(None, parts["key"], None, js=_KEEP_KEY, **QUICK)
         self.changes.append(arrived)
         self._link("make_link", "settings_link", lambda values, _: handlers.link(values), [SETTINGS])
-        shown = self._on(parts["open_result"].upload, handlers.open_result, ["open_result"], RESULT)
+        shown = self._on(parts["open_result"].upload, handlers.open_result, ["open_result"], RESULT, lost="warn")
         shown.success(None, None, None, js=_SHOW, **QUICK)
         shown.success(lambda: None, None, parts["open_result"], **SILENT)
 

@@ -81,6 +81,8 @@ def delete_upload(path: Path) -> None:
             path.parent.rmdir()
 
 
+NOT_HERE = "The texts and the result of this page are not here any more"
+CUT_OFF = "A run was stopped, as this page was closed or lost its connection: press Compare again"
 GONE = (
     "uploads and results are kept for an hour without use, ten minutes after the page is closed or loses its "
     "connection, and until the server is started again: choose them again"
@@ -117,8 +119,9 @@ class Session:
     name: of the browser's session. client: see `client_of`. human, models: the sets that are on the page. pasted: the
     name of the set that the models' paste box holds. shown: the last result. run: the one in progress. folder: of the
     files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
-    result; it cannot be guessed. has_left: whether the page was closed. expiry: drops the session. lock: held while
-    something is computed. editing: held while the sets change.
+    result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the
+    page that opens again says. expiry: drops the session. lock: held while something is computed. editing: held while
+    the sets change.
     """
 
     name: str
@@ -132,6 +135,7 @@ class Session:
     lost: str = GONE
     key: str = field(default_factory=partial(secrets.token_urlsafe, 24), repr=False)
     has_left: bool = False
+    was_cut: bool = False
     expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     editing: threading.RLock = field(default_factory=threading.RLock)
@@ -161,7 +165,8 @@ class Sessions:
     """The sessions by the browser's session name.
 
     Of those with texts the least recently used one of the client that has most of them is dropped first, so that no
-    client takes the places of all; apart from them, of those without texts, the least recently used one.
+    client takes the places of all; apart from them, of those without texts, the least recently used one. One whose run
+    waits or is at work is not dropped: runs are bounded by `Turns`.
 
     gradio's own state (6.31) cannot hold them: a session that is removed for another is dropped without its
     `delete_callback`, one whose page was closed is kept for another hour, and the hour counts from when the value was
@@ -182,21 +187,35 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def get(self, name: str | None, client: str | None = None) -> Session:
-        """The session of that name, new and empty if there is none; client: whose it is, None if that is not known."""
+    def present(self, name: str | None) -> Session | None:
+        """The session of that name, None if there is none (any more)."""
+        with self._lock:
+            return self._sessions.get(name or "")
+
+    def get(self, name: str | None, client: str | None = None, key: str = "") -> Session:
+        """The session of that name, new and empty if there is none.
+
+        Args:
+            client: whose it is, None if that is not known. key: of the page, which finds a new session by it too.
+        """
         if not name:
             raise ValueError("this request has no session: open the page anew")
         with self._lock:
-            session = self._sessions.pop(name, None) or Session(name, lost=self._lost(name))
+            session = self._sessions.pop(name, None)
+            if session is None:
+                session = Session(name, lost=self._lost(name))
+                session.key = key if len(key) == len(session.key) else session.key
             self._sessions[name] = session  # as the last
             session.client = session.client if client is None else client
             self._drop_after(self._lifetime, session)
             holding = [other for other in self._sessions.values() if other.holds()]
-            empty = [name for name, other in self._sessions.items() if not other.holds()]
-            pushed_out = []
-            while len(holding) > self._most:
-                shares = Counter(other.client for other in holding)
-                holding.remove(first := max(holding, key=lambda other: shares[other.client]))
+            idle = [other for other in holding if other.run is None and other is not session]
+            empty = [other.name for other in self._sessions.values() if other.run is None and not other.holds()]
+            shares = Counter(other.client for other in holding)
+            pushed_out: list[str] = []
+            while idle and len(holding) - len(pushed_out) > self._most:
+                first = idle.pop(max(range(len(idle)), key=lambda position: shares[idle[position].client]))
+                shares[first.client] -= 1
                 pushed_out.append(first.name)
                 self._pushed_out += [first.name, first.key]
         for old in (*pushed_out, *empty[: -self._most]):
@@ -227,8 +246,9 @@ class Sessions:
         if old is None or not old.holds():
             session.lost = self._lost(key)
             return session
-        session.human, session.models, session.pasted = old.human, dict(old.models), old.pasted
+        session.human, session.models = old.human, dict(old.models)  # the paste boxes are empty: no set is theirs
         session.shown = None if old.shown is None else replace(old.shown)
+        session.was_cut = old.was_cut or old.run is not None  # which ends when the page is known to be closed
         if old.has_left:
             self.drop(old.name)
         return session
@@ -243,6 +263,7 @@ class Sessions:
             self.drop(name)
             return
         if session.run is not None:
+            session.was_cut = True
             session.run.cancel()
         with self._lock:
             self._drop_after(self.linger, session)

@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.session.opened_result import read_result
 from mauve_metric.hosts.space.session.queue import Turns
 from mauve_metric.hosts.space.session.run import Cancelled, Run, forecast, sample_step, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, read
-from mauve_metric.hosts.space.session.sessions import Session, Shown, title_of
+from mauve_metric.hosts.space.session.sessions import CUT_OFF, NOT_HERE, Session, Shown, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text, read_paste, sampled
 from mauve_metric.hosts.space.view import markup, settings, takeaway
 from mauve_metric.hosts.space.view.headline import shared_html
@@ -38,6 +38,7 @@ from mauve_metric.options import RunOptions
 _WAIT = 15.0  # seconds that a run waits for one that was just stopped
 _WARM_TEXTS = 16  # of each set, with which the speed of the preset featurizer is measured
 _LOOK = 0.05  # seconds between two checks whether a stopped run has ended
+_TRIES = 20  # checks whether a run begins, of which "Compare" was pressed just before "Stop"
 _BUSY = "a run of this page is running already: wait for it, or stop it"
 _FIRST = "compare two sets first"
 
@@ -80,8 +81,10 @@ class Handlers(TextHandlers):
             values: Values = {"key": session.key}
             if session.sets() or session.shown is not None:
                 values |= self._as_before(session)
+                if session.was_cut:
+                    values["status"], session.was_cut = markup.problem(CUT_OFF), False
             elif held:
-                problems.append(f"The texts and the result of this page are not here any more: {session.lost}")
+                problems.append(f"{NOT_HERE}: {session.lost}")
             if settings.SHARED in query:
                 try:
                     shared = settings.read_shared(query[settings.SHARED], self.featurizers)
@@ -231,13 +234,14 @@ class Handlers(TextHandlers):
             session: of the visitor. progress: receives the progress.
         """
         pasted, aligned = [str(text or "") for text in values[:2]], bool(values[2])
+        with show_errors(markup.in_controls):  # a mistake is shown at once, and does not wait among the runs
+            options = all_options(values[3:])
+            check_play(options, self.limits)
+            sets = self._take_sets(session, pasted[0], pasted[1], held)
+            check_options(options, self.featurizers, self.limits)
 
         def work(run: Run) -> Values:
             with self._alone(session):
-                options = all_options(values[3:])
-                check_play(options, self.limits)
-                sets = self._take_sets(session, pasted[0], pasted[1], held)
-                check_options(options, self.featurizers, self.limits)
                 return self._scored(session, compare_sets(*sets, options, self.encoders, run, aligned, session.shown))
 
         return self._run(session, progress, work)
@@ -295,7 +299,8 @@ class Handlers(TextHandlers):
                 self._paste_model(session, model_pasted)
             first = "choose a file, paste texts or take an example first"
             if session.human is None:
-                raise ValueError(f"{HUMAN} is not here any more: {session.lost}" if held[0] else f"{HUMAN}: {first}")
+                was_there = held[0] and "mm-problem" not in str(held[0])
+                raise ValueError(f"{HUMAN} is not here any more: {session.lost}" if was_there else f"{HUMAN}: {first}")
             if not session.models:
                 name = "the model's texts"
                 raise ValueError(f"{name} are not here any more: {session.lost}" if held[1] else f"{name}: {first}")
@@ -332,10 +337,12 @@ class Handlers(TextHandlers):
 
     async def stop(self, request: gr.Request) -> AsyncIterator[str]:
         """Stop the run of this page, if there is one, and report its end."""
-        with show_errors(markup.in_controls):
-            session = self.sessions.get(request.session_hash)
-        run = session.run
-        if run is None:
+        for _ in range(_TRIES):
+            session = self.sessions.present(request.session_hash)
+            if session is not None and (run := session.run) is not None:
+                break
+            await asyncio.sleep(_LOOK)
+        else:
             yield markup.notice("nothing_runs")
             return
         run.cancel()

@@ -36,42 +36,48 @@ class TextHandlers:
 
     def take_file(self, path: str | None, session: Session) -> Values:
         """Handle a chosen or removed file: preview and columns; a chosen one empties the paste box."""
-        old, session.human = session.human, None
-        shown = self._human_shown(session)
-        if path is not None:
-            taken = session.columns_of(path)
-            read = partial(read_upload, HUMAN, path, None, self.limits, side="reference", taken=taken)
-            shown = self._take_human(session, read) | {"human_paste": ""}
-            if session.human is None:
-                shown["human_file"] = None
-            self.sessions.release(Path(path))  # unless the session needs it
-        if old is not None:
-            self.sessions.release(old.upload)
+        with session.editing:
+            old, session.human = session.human, None
+            shown = self._human_shown(session)
+            if path is not None:
+                taken = session.columns_of(path)
+                read = partial(read_upload, HUMAN, path, None, self.limits, side="reference", taken=taken)
+                shown = self._take_human(session, read) | {"human_paste": ""}
+                if session.human is None:
+                    shown["human_file"] = None
+                self.sessions.release(Path(path))  # unless the session needs it
+            if old is not None:
+                self.sessions.release(old.upload)
         return shown
 
-    def take_column(self, column: str, session: Session) -> str:
-        """Handle the choice of another column: preview."""
-        old = session.human
-        if old is None or old.path is None:
-            return markup.problem(markup.escape(f"{HUMAN}: choose a file first"))
-        read = partial(read_upload, HUMAN, old.path, column, self.limits, old.kind, "reference")
-        shown = self._take_human(session, read)
-        return str(shown["human_preview"])
+    def take_column(self, column: str, session: Session) -> Values:
+        """Handle the choice of another column: preview, and the column; the one before where it is refused."""
+        with session.editing:
+            old = session.human
+            if old is None or old.path is None:
+                return {"human_preview": markup.problem(markup.escape(f"{HUMAN}: choose a file first"))}
+            read = partial(read_upload, HUMAN, old.path, column, self.limits, old.kind, "reference")
+            return self._take_human(session, read)
 
     def take_paste(self, pasted: str, session: Session) -> Values:
         """Handle the pasted human texts: preview, no columns and no file."""
-        if not pasted.strip():
-            return {}
-        return self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits)) | {"human_file": None}
+        with session.editing:
+            if not pasted.strip():
+                return self._human_shown(session)
+            shown = self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits))
+            is_taken = session.human is not None and session.human.kind == "paste"
+            return shown | ({"human_file": None} if is_taken else {})
 
     def _take_human(self, session: Session, read: Callable[[], TextSet]) -> Values:
-        """Read a set into the session: preview and columns, or the error."""
+        """Read a set into the session: preview and columns, after the error of one that is refused."""
         said: list[str] = []
-        with _noting(said), session.editing:
-            side = read()
-            check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
-            self._set_human(session, side)
-        return {"human_preview": said[0], "human_column": _columns(None)} if said else self._human_shown(session)
+        with session.editing:
+            with _noting(said):
+                side = read()
+                check_together([side.texts, *(model.texts for model in session.models.values())], self.limits)
+                self._set_human(session, side)
+            shown = self._human_shown(session)
+        return shown | {"human_preview": "".join([*said, str(shown["human_preview"])])}
 
     def _set_human(self, session: Session, side: TextSet) -> None:
         old, session.human = session.human, side
@@ -88,7 +94,11 @@ class TextHandlers:
         """Add a set for each chosen file, and report invalid files."""
         said: list[str] = []
         with session.editing:
+            titles = {side.path: side.title for side in session.models.values()}
             for path in paths or []:
+                if len(paths or []) > 1 and Path(path) in titles:  # chosen while it was read: the box still held it
+                    said.append(markup.note(f"{titles[Path(path)]} is there: choose its file alone for another column"))
+                    continue
                 with _noting(said):
                     taken, wanted = session.columns_of(path), name_of_file(path)
                     self._check_room(session, wanted)
@@ -99,8 +109,7 @@ class TextHandlers:
                     if name != wanted:
                         said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
                 self.sessions.release(Path(path))  # unless a session needs it
-        shown = self._models_shown(session, said)
-        human = session.human
+            shown, human = self._models_shown(session, said), session.human
         if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
             shown["aligned"] = True  # rows of one file
         return shown
@@ -108,12 +117,13 @@ class TextHandlers:
     def add_paste(self, pasted: str, session: Session) -> Values:
         """Handle the models' paste box: its lines are one set until another is begun."""
         said: list[str] = []
-        if not pasted.strip():
-            session.pasted = None
-        else:
-            with _noting(said):
-                self._paste_model(session, pasted)
-        return self._models_shown(session, said)
+        with session.editing:
+            if not pasted.strip():
+                session.pasted = None
+            else:
+                with _noting(said):
+                    self._paste_model(session, pasted)
+            return self._models_shown(session, said)
 
     def paste_another(self, pasted: str, session: Session) -> Values:
         """Keep the pasted lines as a set, and empty the box for the next."""
@@ -150,7 +160,7 @@ class TextHandlers:
             if name is not None and (side := session.models[name]).path is not None:
                 with _noting(said):
                     self._put(session, name, read_upload(side.title, side.path, column, self.limits, side.kind))
-        return self._models_shown(session, said)
+            return self._models_shown(session, said)
 
     def remove_model(self, number: int, session: Session) -> Values:
         """Remove the set at a place on the page; if it was the pasted one, empty the box, too."""
@@ -158,7 +168,7 @@ class TextHandlers:
             name, pasted = _name_at(session, number), session.pasted
             if name is not None:
                 self._drop(session, name)
-        return self._models_shown(session) | ({"model_paste": ""} if pasted is not None and name == pasted else {})
+            return self._models_shown(session) | ({"model_paste": ""} if pasted is not None and name == pasted else {})
 
     def _paste_model(self, session: Session, pasted: str) -> None:
         """Put the pasted lines into the set of the paste box; create it if there is none."""

@@ -19,6 +19,7 @@ from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.space.session import run as module
 from mauve_metric.hosts.space.session.run import Cancelled, Run
 from mauve_metric.hosts.space.session.scoring import Encoders, job_of, read, spend_tokens
+from mauve_metric.hosts.space.view import handlers
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
 from mauve_metric.report.first_screen import verdict_line
@@ -127,6 +128,41 @@ def test_a_stopped_run_is_reported_and_the_old_result_stays(desk: Handlers, tmp_
         "Stopped. Nothing was changed.",
     ]
     assert the_result(desk) is before
+
+
+def test_a_run_that_begins_just_after_stop_is_stopped(desk: Handlers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handlers, "_TRIES", 10**6)
+    session = visitor(desk)
+
+    def run() -> None:
+        session.run = Run()
+        while not session.run.stopped:
+            time.sleep(0.01)
+        session.run.was_stopped, session.run = True, None
+
+    async def pressed() -> list[str]:
+        async def stop() -> list[str]:
+            return [words async for words in desk.stop(request())]
+
+        stopping = asyncio.create_task(stop())
+        await asyncio.sleep(0.1)
+        assert not stopping.done()  # nothing runs yet
+        await asyncio.to_thread(run)
+        return await stopping
+
+    assert "Stopped" in asyncio.run(pressed())[-1]
+
+
+def test_a_mistake_is_told_before_the_run_waits(desk: Handlers) -> None:
+    told: list[str] = []
+
+    def tell(share: float, desc: str) -> None:
+        told.append(desc)
+        raise Cancelled
+
+    with desk.turns.turn("another visitor", Run()), pytest.raises(gr.Error, match="choose a file, paste texts or"):
+        press(desk, tell=tell)
+    assert told == []
 
 
 # --- budgets ------------------------------------------------------------------------------------------------------

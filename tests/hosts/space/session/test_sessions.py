@@ -77,6 +77,16 @@ def test_a_page_that_is_opened_again_finds_its_texts_and_its_result(desk: Handle
     assert first is not None and copy is not None and first.picked != copy.picked
 
 
+def test_what_is_pasted_after_a_reload_replaces_no_set(desk: Handlers) -> None:
+    desk.add_paste("one\ntwo", visitor(desk))
+    desk.arrive({}, visitor(desk).key, "yes", "b")
+    desk.add_paste("three", visitor(desk, "b"))
+    assert {name: side.texts for name, side in visitor(desk, "b").models.items()} == {
+        "pasted": ["one", "two"],
+        "pasted-2": ["three"],
+    }
+
+
 def test_a_page_that_is_opened_again_says_why_its_texts_are_gone(desk: Handlers, tmp_path: Path) -> None:
     desk.sessions = Sessions(1)
     give(desk, tmp_path, "a")
@@ -92,6 +102,22 @@ def test_a_page_that_is_opened_again_says_why_its_texts_are_gone(desk: Handlers,
         assert reason in visitor(desk, reopened).lost
     assert desk.arrive({}, "x", "", "f")["link_problems"] == ""  # it held nothing
     close(desk, "c")
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_a_page_that_is_opened_again_says_that_its_run_was_stopped(
+    desk: Handlers, tmp_path: Path, is_noticed: bool
+) -> None:
+    give(desk, tmp_path)
+    run = visitor(desk).run = Run()
+    key = visitor(desk).key
+    if is_noticed:  # that the page was closed; a reload may be faster
+        desk.leave(request())
+        visitor(desk).run = None
+        assert run.stopped
+    shown = desk.arrive({}, key, "yes", "b")
+    assert "A run was stopped" in str(shown["status"]) and "30 texts" in str(shown["human_preview"])
+    assert "status" not in desk.arrive({}, str(shown["key"]), "yes", "c")  # it was said
 
 
 def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path) -> None:
@@ -120,10 +146,9 @@ def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
 def test_sessions_expire_and_the_least_recently_used_is_dropped() -> None:
     sessions = Sessions(2)
     first = sessions.get("a")
-    run = first.run = Run()
     sessions.get("b")
     sessions.get("c")
-    assert len(sessions) == 2 and run.stopped
+    assert len(sessions) == 2
     assert sessions.get("c") is sessions.get("c")
     assert sessions.get("a") is not first
     assert sessions.get("a").lost.startswith("uploads and results are kept for an hour without use")
@@ -143,6 +168,18 @@ def test_sessions_without_texts_take_no_place_and_the_reason_of_a_loss_is_told()
     sessions.get("d")
     assert sessions.get("b").human and sessions.get("c").human and not sessions.get("a").human
     assert sessions.get("a").lost.startswith("this server keeps the texts of 2 visitors at a time")
+
+
+def test_a_session_whose_run_waits_or_works_is_not_pushed_out() -> None:
+    sessions = Sessions(2)
+    texts, empty = sessions.get("texts"), sessions.get("empty")
+    texts.human = TextSet("people", "human.txt", ["one"])
+    texts.run, empty.run = Run(), Run()
+    for number in range(9):
+        sessions.get(f"none {number}")
+        sessions.get(f"some {number}").human = TextSet("people", "human.txt", ["one"])
+    assert sessions.get("texts") is texts and sessions.get("empty") is empty
+    assert not texts.run.stopped and not empty.run.stopped
 
 
 @pytest.mark.parametrize("key", ["", "schlüssel", "\ud800", "🙂" * 40])

@@ -97,9 +97,9 @@ def test_a_column_is_found_and_can_be_chosen(desk: Handlers, tmp_path: Path) -> 
     assert columns["choices"] == [("note: 'a', 'b'", "note"), ("story: '=cmd() and more', 'an owl'", "story")]
     assert columns["value"] == "story" and columns["visible"]
     assert "2 texts" in preview and "=cmd()" in preview and paste == ""
-    assert "<em>note</em>" in desk.take_column("note", visitor(desk))
+    assert "<em>note</em>" in desk.take_column("note", visitor(desk))["human_preview"]
     assert the_human(desk).texts == ["a", "b"]
-    assert "choose a file first" in desk.take_column("note", visitor(desk, "b"))
+    assert "choose a file first" in desk.take_column("note", visitor(desk, "b"))["human_preview"]
     desk.take_column("../../etc/passwd", visitor(desk))  # not a column: the one that is found
     assert the_human(desk).column == "story"
 
@@ -167,3 +167,19 @@ def test_a_refused_human_file_leaves_its_box_and_the_error_uses_the_words_of_the
         press(desk, model="a\nb")
     (tmp_path / "b.txt").write_text("one\n", encoding="utf-8")
     assert "<strong>1 text</strong>" in desk.take_file(str(tmp_path / "b.txt"), visitor(desk))["human_preview"]
+
+
+def test_a_refused_column_or_paste_leaves_what_is_held_in_sight(desk: Handlers, tmp_path: Path) -> None:
+    path = tmp_path / "two.jsonl"
+    path.write_text(json.dumps({"text": "one", "note": "x" * 201}) + "\n", encoding="utf-8")
+    desk.take_file(str(path), visitor(desk))
+    refused = desk.take_column("note", visitor(desk))
+    assert refused["human_column"]["value"] == "text" and "got 201" in refused["human_preview"]
+    assert "<em>text</em>" in refused["human_preview"]
+    refused = desk.take_paste("x" * 201, visitor(desk))
+    assert "human_file" not in refused and "<em>text</em>" in refused["human_preview"]
+    assert "got 201" not in desk.take_paste(" ", visitor(desk))["human_preview"]
+    path.write_bytes(b"")
+    shown = desk.take_file(str(path), visitor(desk))["human_preview"]
+    with pytest.raises(gr.Error, match="the human set: choose a file"):
+        press(desk, held=(shown, ""))
