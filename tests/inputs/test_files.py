@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import pickle
 import re
 import sys
 from pathlib import Path
@@ -85,6 +86,16 @@ def test_round_trip(suffix: str, tmp_path: Path) -> None:
     texts = [*TEXTS, INNER, "last"]
     assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix](texts))) == texts
     assert read_texts(str(write(tmp_path / f"b{suffix.upper()}", WRITERS[suffix](texts)))) == texts
+
+
+@pytest.mark.parametrize("name", [*(f"a{suffix}" for suffix in WRITERS), "."])
+def test_a_file_that_was_pickled_has_the_same_texts(name: str, tmp_path: Path) -> None:
+    """So that it can be given to another process; "." is a folder of two files."""
+    for shard in ("a", "b") if name == "." else ("a",):
+        suffix = ".jsonl" if name == "." else Path(name).suffix
+        write(tmp_path / f"{shard}{suffix}", WRITERS[suffix](TEXTS))
+    file = TextFile(tmp_path / name)
+    assert pickle.loads(pickle.dumps(file)).side("reference") == file.side("reference")
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in WRITERS if suffix != ".parquet"])
