@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import pickle
@@ -86,6 +87,26 @@ def test_round_trip(suffix: str, tmp_path: Path) -> None:
     texts = [*TEXTS, INNER, "last"]
     assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix](texts))) == texts
     assert read_texts(str(write(tmp_path / f"b{suffix.upper()}", WRITERS[suffix](texts)))) == texts
+
+
+NO_TEXT = {
+    **{f"protocol {number}": (pickle.dumps(["a text"] * 9, number), "is a pickle of Python") for number in range(6)},
+    "parquet": (as_parquet(TEXTS), "holds another packed file, or one of parquet"),
+    "gzip": (gzip.compress(b"a text"), "holds another packed file"),
+    "PDF": (b"%PDF-1.4", "is a PDF"),
+    "program": (b"\x7fELF" + bytes(90), "is no text: 90 of its 94 bytes are null, the first at 4"),
+    "null characters": (b"a text\0 with null\n" * 20, "is no text: 20 of its 360 bytes are null"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_what_is_no_text_is_named_also_where_it_is_packed(name: str, tmp_path: Path) -> None:
+    """And no encoding is proposed in which it would be read as Chinese."""
+    content, said = NO_TEXT[name]
+    for ending in (".txt", ".jsonl.gz"):
+        path = write(tmp_path / f"a{ending}", gzip.compress(content))
+        with pytest.raises(ValueError, match=re.escape(f"{path} {said}")):
+            read_texts(path)
 
 
 @pytest.mark.parametrize("name", [*(f"a{suffix}" for suffix in WRITERS), "."])
