@@ -288,22 +288,24 @@ def _temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
     Where the system can, it is held meanwhile, so that other processes know that it is in use.
     """
     _sweep(target.parent)
-    temporary = target.with_name(f"{_HELD}{secrets.token_hex(8)}.part")
-    make(temporary)
-    descriptor = None
-    with contextlib.suppress(OSError):
-        descriptor = _held(temporary)
-    if descriptor is None:  # no locks here, or another process took it for one of a killed process
-        _delete(temporary)
-        temporary = target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part")
-        make(temporary)
-    try:
-        with _deleted_by_sigterm(temporary):
-            yield temporary
-    finally:
-        _delete(temporary)
-        if descriptor is not None:
-            os.close(descriptor)
+    with contextlib.ExitStack() as stack:
+
+        def new(begin: str) -> Path:
+            path = target.with_name(f"{begin}{secrets.token_hex(8)}.part")
+            stack.enter_context(_deleted_by_sigterm(path))  # before it is there
+            stack.callback(_delete, path)
+            make(path)
+            return path
+
+        temporary, descriptor = new(_HELD), None
+        with contextlib.suppress(OSError):
+            descriptor = _held(temporary)
+        if descriptor is None:  # no locks here, or another process took it for one of a killed process
+            _delete(temporary)
+            temporary = new(_TEMPORARY)
+        else:
+            stack.callback(os.close, descriptor)
+        yield temporary
 
 
 def _delete(path: Path) -> None:
