@@ -329,12 +329,17 @@ def _deleted_by_sigterm(path: Path) -> Iterator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    """Delete what this process, and none that it was forked from, is writing, and end as the signal does by itself."""
+def delete_unfinished() -> None:
+    """Delete what this process, and none that it was forked from, is writing: it ends at once."""
     for process, path in list(_IN_USE):
         if process == os.getpid():
             with contextlib.suppress(OSError):
                 _delete(path)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Delete what is being written, and end as the signal does by itself."""
+    delete_unfinished()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
