@@ -45,6 +45,8 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 def _leave(number: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
     """End the process with the message and exit code of an interrupt, without a traceback."""
+    outputs = sys.modules.get("mauve_metric.runtime.outputs")
+    getattr(outputs, "delete_unfinished", lambda: None)()
     with contextlib.suppress(OSError):  # stderr is closed
         os.write(2, b"mauve-metric: interrupted\n")
     os._exit(INTERRUPTED)

@@ -149,6 +149,23 @@ def test_ctrl_c_while_modules_are_imported(when: str, files: tuple[str, str]) ->
     assert (found.returncode, found.stdout, found.stderr) == (130, "", "mauve-metric: interrupted\n")
 
 
+def test_ctrl_c_while_a_module_is_imported_for_an_output_leaves_no_temporary_file(tmp_path: Path) -> None:
+    script = """import os, signal, sys
+from mauve_metric import __main__
+from mauve_metric.runtime.outputs import written_whole
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        os.kill(os.getpid(), signal.SIGINT)
+signal.signal(signal.SIGINT, __main__._interrupted)
+with written_whole(sys.argv[1]):
+    sys.meta_path.insert(0, Finder())
+    import no_such_module
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "page.html")]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert (found.returncode, found.stderr) == (130, "mauve-metric: interrupted\n") and not list(tmp_path.iterdir())
+
+
 def test_ctrl_c_while_a_command_works(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupted(options: object) -> None:
         raise KeyboardInterrupt

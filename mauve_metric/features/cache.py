@@ -421,4 +421,4 @@ def source_of(config: MauveConfig) -> str | None:
     parts = [f"{path.relative_to(folder)}:{file_sha256(path)}" for path in paths if path.is_file()]
     parts += [f"{package}:{metadata.version(package)}" for package in ("transformers", "tokenizers")]
     parts += [_FORM, name, json.dumps(encoder_options(config))]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()  # a folder of any name

@@ -38,7 +38,14 @@ from mauve_metric.features.featurize import (
 )
 from mauve_metric.features.packaged import naming_typing_errors
 from mauve_metric.features.pretrained import MODEL_FOLDERS
-from mauve_metric.features.row_blocks import CheckedRows, as_rows, check_features, content_keys, hash_of_rows
+from mauve_metric.features.row_blocks import (
+    CheckedRows,
+    as_rows,
+    check_features,
+    content_keys,
+    hash_of_rows,
+    numbers_of,
+)
 from mauve_metric.features.text_encoder import TextEncoder, rows_by_text
 from mauve_metric.features.text_functions import (
     TEXT_FUNCTIONS,
@@ -48,7 +55,7 @@ from mauve_metric.features.text_functions import (
     text_function,
 )
 from mauve_metric.inputs.files import read_texts
-from mauve_metric.inputs.fingerprints import Marks, TextHashes
+from mauve_metric.inputs.fingerprints import TRAITS, Marks, TextHashes
 from mauve_metric.inputs.sources import TextSource, text_source
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.measures.groups import Design
@@ -145,11 +152,13 @@ class FeatureSet(StoredFeatures):
         """Check what is known of the features, and make arrays of what is known of each text.
 
         Raises:
-            WrongOption: a field is not what it should be; it names the field. The features are checked where they are
-                used.
+            WrongOption, NotFeatures, ValueError: a field is not what it should be; it names the field. Whether the
+                features are finite is checked where they are used.
         """
-        shape = getattr(self.features, "shape", None)
-        for name in (*EACH_TEXT, "groups"):
+        if not hasattr(self.features, "blocks") and not isinstance(self.features, np.ndarray):
+            object.__setattr__(self, "features", numbers_of("features", self.features))
+        shape = self.features.shape
+        for name in (*EACH_TEXT, "groups", "content_keys"):
             value, is_whole = getattr(self, name), name in (*WHOLE_NUMBERS, "groups")
             if value is not None:
                 object.__setattr__(self, name, _one_each(name, value, is_whole, shape[0] if shape else None))
@@ -164,7 +173,12 @@ class FeatureSet(StoredFeatures):
             raise wrong("stripped", "a dict of numbers by the names of rules", stripped)
         for rule, number in stripped.items():
             check_count(f"stripped[{rule!r}]", number, low=0)
-        for name, kind in (("origin", str), ("marks", Marks)):
+        if self.identity is not None:
+            check_identity("the features", self.identity)
+        formats = self.unseen_formats
+        if not (formats is None or (isinstance(formats, (frozenset, set)) and {*map(type, formats)} <= {str})):
+            raise wrong("unseen_formats", "a set of names or None", formats)
+        for name, kind in (("origin", str), ("marks", Marks), ("dependence", Dependence)):
             value = getattr(self, name)
             if not isinstance(value, (kind, type(None))):
                 raise wrong(name, f"a {kind.__name__} or None", value)
@@ -232,7 +246,10 @@ def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Ar
         array = np.asarray(value)
     except (ValueError, TypeError, RuntimeError):  # ragged, or a tensor on a GPU
         raise wrong(name, expected, value) from None
-    if (array.ndim != 1 if is_whole else array.ndim < 1) or array.dtype.kind not in ("iu" if is_whole else "biuf"):
+    shape = (len(TRAITS),) if name == "format_numbers" else ()
+    if not array.ndim or array.shape[1:] != shape or array.dtype.kind not in ("iu" if is_whole else "biuf"):
+        raise wrong(name, expected, value)
+    if np.ma.is_masked(value) or (name.endswith("_hashes") and len(array) and array.min() < 0):
         raise wrong(name, expected, value)
     if count is not None and len(array) != count:
         raise WrongOption.of(name, f"must be {expected}, got {len(array)}")

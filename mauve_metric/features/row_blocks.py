@@ -49,7 +49,7 @@ class MappedRows(ArrayRows):
         super().__init__(np.asarray(array))
         self._pages = array.base if isinstance(array.base, mmap.mmap) and array.mode != "c" else None
         self._path, self._writable = getattr(array, "filename", None), array.mode in ("r+", "w+")
-        self._state = self._file_state()
+        self._state, self._needed = self._file_state(), array.offset + array.nbytes
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
@@ -83,7 +83,7 @@ class MappedRows(ArrayRows):
         before, now = self._state, self._file_state()
         if before is None or now is None or (now.st_dev, now.st_ino) != (before.st_dev, before.st_ino):
             return
-        if now.st_size < before.st_size:
+        if now.st_size < max(before.st_size, self._needed):
             raise OSError(f"{self._path} became shorter while it was read")
         # the time of a file that this process writes to through the map is set later, by the system
         if not self._writable and (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):

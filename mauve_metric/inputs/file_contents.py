@@ -28,13 +28,12 @@ _PICKLE = "is a pickle of Python, which can run code and is not opened: write it
 _CONTENTS = {  # of files that hold no text that can be read, by their first bytes
     b"7z\xbc\xaf": "is an archive: unpack it first",
     b"Rar!": "is an archive: unpack it first",
-    b"\x93NUMPY": "holds features of numpy: name it .npy",
+    b"\x93NUMPY": "holds features of numpy: unpack it if it is packed, and name it .npy",
     b"%PDF": "is a PDF: write its texts into a .txt or .jsonl file",
     b"\xd0\xcf\x11\xe0": _OFFICE,
     b"{\\rtf": _OFFICE,
-    b"\x80\x03": _PICKLE,
-    b"\x80\x04\x95": _PICKLE,
-    b"\x80\x05\x95": _PICKLE,
+    **dict.fromkeys((b"(lp0\n", b"(dp0\n", b"]q\0", b"}q\0", b"\x80\x02", b"\x80\x03"), _PICKLE),
+    **dict.fromkeys((b"\x80\x04\x95", b"\x80\x05\x95"), _PICKLE),
 }
 
 
@@ -65,12 +64,18 @@ def check_content(path: Path) -> None:
     """
     with path.open("rb") as file:
         start = file.read(8)
-    content = next((content for mark, content in _CONTENTS.items() if start.startswith(mark)), None)
+    _check_start(start, str(path))
     if start.startswith(_ZIP):
         with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
-            content = content if _OFFICE_MEMBERS.isdisjoint(archive.namelist()) else _OFFICE
+            if not _OFFICE_MEMBERS.isdisjoint(archive.namelist()):
+                raise UnknownEnding(f"{path} {_OFFICE}")
+
+
+def _check_start(raw: bytes, name: str) -> None:
+    """Refuse a content that is no text, by its first bytes."""
+    content = next((content for mark, content in _CONTENTS.items() if raw.startswith(mark)), None)
     if content is not None:
-        raise UnknownEnding(f"{path} {content}")
+        raise UnknownEnding(f"{name} {content}")
 
 
 def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:
@@ -84,7 +89,8 @@ def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:
     """
     kind = next((kind for mark, kind in PACKED.items() if raw.startswith(mark)), None)
     limit = most_unpacked(len(raw)) if most is None else most
-    if kind is not None or raw.startswith(_ZIP):
+    is_packed = kind is not None or raw.startswith(_ZIP)
+    if is_packed:
         try:
             with _stream(raw, name, kind) as stream:
                 raw = stream.read(limit + 1)
@@ -95,6 +101,9 @@ def unpacked(raw: bytes, name: str, most: int | None = None) -> bytes:
             raise DamagedFile(f"{name} is not a {kind or 'zip'} file that can be read: {reason}") from error
     if len(raw) > limit:
         raise DamagedFile(f"{name}: the texts may take at most {limit >> 20} MB unpacked here")
+    if is_packed and raw.startswith((*PACKED, _ZIP, b"PAR1")):
+        raise UnknownEnding(f"{name} holds another packed file, or one of parquet: unpack it first")
+    _check_start(raw, name)
     if raw[257:262] == b"ustar":
         raise UnknownEnding(f"{name} is a tar archive: unpack it first")
     return raw
@@ -131,6 +140,7 @@ def inner_suffix(path: Path) -> str:
 
 
 _WIDE_SHARE = 0.02  # of zero bytes: UTF-16 has more, by its spaces and line ends alone, in any alphabet
+_SHOWN_SHARE = 0.95  # of the characters of a text, that are printed or blank
 _GUESSED_FROM = 1 << 16  # bytes of a file by which its encoding is guessed
 # Encodings that are guessed, those that many files have; of two that are as likely the first is named.
 _ENCODINGS = [
@@ -175,13 +185,34 @@ def decode(raw: bytes, name: str, encoding: str | None = None) -> str:
             where = f"byte {error.start} on line {line} is 0x{raw[error.start]:02x}"
             raise _wrong_encoding(f"{name} is not UTF-8: {where}", _guess(raw), raw, error.start) from error
     if encoding is None:
-        wide_name = "utf-32" if 2 * zeros > len(raw) else "utf-16"
-        order = "-be" if raw[:1] == b"\0" else "-le"
-        raise _wrong_encoding(f"{name} is not UTF-8: it looks like {wide_name.upper()}", wide_name + order)
+        guess = _wide_encoding(raw)
+        if guess is None:
+            raise DamagedFile(
+                f"{name} is no text: {zeros} of its {len(raw)} bytes are null, the first at {raw.find(0)}"
+            )
+        raise _wrong_encoding(f"{name} is not UTF-8: it looks like {guess[:6].upper()}", guess)
     try:
         return raw.decode(encoding).removeprefix("\ufeff")
     except (UnicodeError, ValueError) as error:
         raise DamagedFile(f"{name} is not of encoding {encoding!r}: {shown(str(error), most=120)}") from error
+
+
+def _wide_encoding(raw: bytes) -> str | None:
+    """UTF-16 or UTF-32 of bytes that hold many zeros, by which they are a text; None if they are none by either."""
+    width, part = 32 if 2 * raw.count(0) > len(raw) else 16, raw[:_GUESSED_FROM]
+    if width == 16 and part.count(0) < len(part) / 4 and _is_text(part.replace(b"\0", b""), "utf-8"):
+        return None  # single bytes between the zeros, of which two read as one are a character of Chinese
+    orders = ("le", "be") if part[1::2].count(0) >= part[::2].count(0) else ("be", "le")
+    return next((name for order in orders if _is_text(part, name := f"utf-{width}-{order}")), None)
+
+
+def _is_text(raw: bytes, encoding: str) -> bool:
+    """Return whether the beginning of a content is of an encoding, with hardly a character that nothing shows."""
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(raw)
+    except UnicodeDecodeError:
+        return False
+    return sum(mark.isprintable() or mark.isspace() for mark in text) >= _SHOWN_SHARE * len(text)
 
 
 def _guess(raw: bytes) -> str | None:

@@ -38,7 +38,12 @@ class RecordSource(NamedTuple):
     @classmethod
     def of(cls, rows: Rows, tool: Format | None = None) -> RecordSource:
         """The source of records that have been read."""
-        return cls(rows[:LOOKED_AT], lambda fields: rows, tool)
+        return cls(rows[:LOOKED_AT], partial(_read, rows), tool)
+
+
+def _read(rows: Rows, fields: Collection[str]) -> Rows:
+    """All rows, which have been read: a function with a name can be pickled."""
+    return rows
 
 
 class ReadOptions(NamedTuple):

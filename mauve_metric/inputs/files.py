@@ -318,14 +318,7 @@ class TextFile:
         if other is not None or len(sources) < len(files):
             named = sources[0].sample.name if other is None else other.sample.name
             raise NotTexts(f"the folder {folder} holds files with other fields, first {named}: give its own name")
-
-        def load(fields: Collection[str]) -> Rows:
-            parts = [source.load(fields) for source in sources]
-            values = [value for part in parts for value in part.values]
-            places = [f"{Path(part.name).name}, {part.unit} {row}" for part in parts for row in part.places]
-            return Rows(str(folder), values, "file", places, parts[0].columns)
-
-        return RecordSource(sources[0].sample, load)
+        return RecordSource(sources[0].sample, partial(_of_shards, str(folder), sources))
 
     def _rows(self, *fields: str | None) -> Rows:
         """All records with the values of `where`, and with these fields at least."""
@@ -545,6 +538,14 @@ class TextFile:
         if has_field(self._source.sample[0], field):
             return True
         return everywhere and any(has_field(record, field) for record in self._rows(field))
+
+
+def _of_shards(folder: str, sources: Sequence[RecordSource], fields: Collection[str]) -> Rows:
+    """The records of all files of a folder, one after the other."""
+    parts = [source.load(fields) for source in sources]
+    values = [value for part in parts for value in part.values]
+    places = [f"{Path(part.name).name}, {part.unit} {row}" for part in parts for row in part.places]
+    return Rows(folder, values, "file", places, parts[0].columns)
 
 
 def _inside(rows: Rows, field: str) -> str:

@@ -288,22 +288,24 @@ def _temporary(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
     Where the system can, it is held meanwhile, so that other processes know that it is in use.
     """
     _sweep(target.parent)
-    temporary = target.with_name(f"{_HELD}{secrets.token_hex(8)}.part")
-    make(temporary)
-    descriptor = None
-    with contextlib.suppress(OSError):
-        descriptor = _held(temporary)
-    if descriptor is None:  # no locks here, or another process took it for one of a killed process
-        _delete(temporary)
-        temporary = target.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}.part")
-        make(temporary)
-    try:
-        with _deleted_by_sigterm(temporary):
-            yield temporary
-    finally:
-        _delete(temporary)
-        if descriptor is not None:
-            os.close(descriptor)
+    with contextlib.ExitStack() as stack:
+
+        def new(begin: str) -> Path:
+            path = target.with_name(f"{begin}{secrets.token_hex(8)}.part")
+            stack.enter_context(_deleted_by_sigterm(path))  # before it is there
+            stack.callback(_delete, path)
+            make(path)
+            return path
+
+        temporary, descriptor = new(_HELD), None
+        with contextlib.suppress(OSError):
+            descriptor = _held(temporary)
+        if descriptor is None:  # no locks here, or another process took it for one of a killed process
+            _delete(temporary)
+            temporary = new(_TEMPORARY)
+        else:
+            stack.callback(os.close, descriptor)
+        yield temporary
 
 
 def _delete(path: Path) -> None:
@@ -327,12 +329,17 @@ def _deleted_by_sigterm(path: Path) -> Iterator[None]:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
-    """Delete what this process, and none that it was forked from, is writing, and end as the signal does by itself."""
+def delete_unfinished() -> None:
+    """Delete what this process, and none that it was forked from, is writing: it ends at once."""
     for process, path in list(_IN_USE):
         if process == os.getpid():
             with contextlib.suppress(OSError):
                 _delete(path)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Delete what is being written, and end as the signal does by itself."""
+    delete_unfinished()
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
+_WITH_OPENMP = {"faiss", "sklearn", "torch"}  # what the package, or its caller, may have used before a fork
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
 Value = TypeVar("Value")
@@ -203,11 +204,12 @@ def _find_libraries(_modules: int) -> ThreadpoolController:
 def _limit_after_fork() -> None:
     """Limit OpenMP to one thread in a forked process, which has none of the threads that the library waits for.
 
-    Nothing where this package has not worked before the fork. Processes started by spawn have threads of their own.
+    Nothing where no library that uses OpenMP was loaded before the fork: the search takes 30 ms. Processes started by
+    spawn have threads of their own.
     """
     global _one_thread
     _one_thread = _OneThread()  # another thread may have been in the old one
-    if _find_libraries.cache_info().currsize:
+    if not _WITH_OPENMP.isdisjoint(sys.modules):
         thread_libraries().limit(limits=1, user_api="openmp")
 
 

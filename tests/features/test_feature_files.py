@@ -453,12 +453,15 @@ def test_a_map_whose_file_becomes_shorter_is_an_error_and_no_crash(mode: Any, tm
     """The system ends a process that reads a page of a map that its file does not have any more."""
     path = tmp_path / "rows.npy"
     np.save(path, np.ones((3 * BLOCK_ROWS, 400)))
-    rows = feature_rows("p", np.load(path, mmap_mode=mode))
+    mapped = np.load(path, mmap_mode=mode)
+    rows = feature_rows("p", mapped)
     assert rows is not None
     blocks = rows.blocks()
     next(blocks)
     os.truncate(path, 1000)
-    for read in (lambda: list(blocks), lambda: rows.take(np.array([3 * BLOCK_ROWS - 1]))):
+    later = feature_rows("p", mapped)  # whose file is too short from the beginning
+    assert later is not None
+    for read in (lambda: list(blocks), lambda: rows.take(np.array([3 * BLOCK_ROWS - 1])), lambda: list(later.blocks())):
         with pytest.raises(OSError, match=r"rows\.npy became shorter while it was read"):
             read()
 

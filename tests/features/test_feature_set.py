@@ -281,7 +281,7 @@ def test_defaults_are_those_of_the_config(human: FeatureSet) -> None:
 )
 def test_an_identity_that_names_no_model_is_refused(identity: Any, message: str, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises(ValueError, match=f"^the identity of p {message}"):
+    with pytest.raises(ValueError, match=f"^the identity of the features {message}"):
         compute_mauve(p=FeatureSet(rows, identity=identity), q_features=rows, **SMALL)
     path = FeatureSet(rows, identity={"model": "x"}).save(tmp_path / "human.npy")
     sidecar = tmp_path / "human.npy.json"
@@ -334,11 +334,36 @@ def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path
         ("stripped", {1: 2}, "a dict of numbers by the names of rules"),
         ("origin", 5, "a str or None, got 5"),
         ("marks", {}, "a Marks or None"),
+        ("text_hashes", [-1] * 20, "None, or a whole number for each of 20 texts"),
+        ("lengths", np.ma.array([1] * 20, mask=[True] + [False] * 19), "None, or a whole number for each of 20 texts"),
+        ("format_numbers", np.ones((20, 3)), "None, or numbers for each of 20 texts"),
+        ("unseen", np.ones((20, 2)), "None, or numbers for each of 20 texts"),
+        ("unseen_formats", 3, "a set of names or None, got 3"),
+        ("unseen_formats", "capitals", "a set of names or None, got 'capitals'"),
+        ("dependence", 3, "a Dependence or None, got 3"),
+        ("content_keys", [1.0], "None, or numbers for each of 20 texts, got 1"),
+        ("features", ["a text"], "an array of numbers, got dtype"),
+        ("features", [[1.0], [2.0, 3.0]], "one array"),
     ],
 )
 def test_what_is_known_of_features_is_checked_with_its_name(field: str, value: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{field} must be {message}"):
-        FeatureSet(np.zeros((20, 3)), **{field: value})
+        FeatureSet(**{"features": np.zeros((20, 3)), field: value})
+
+
+@pytest.mark.parametrize("form", ["list", "tensor", "with gradient", "frame", "rows of tensors"])
+def test_features_in_any_form_are_an_array(form: str, tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    import pandas
+    import torch
+
+    tensor = torch.tensor(rows)
+    forms: dict[str, Any] = {"list": rows.tolist(), "tensor": tensor, "with gradient": torch.nn.Parameter(tensor)}
+    forms |= {"frame": pandas.DataFrame(rows), "rows of tensors": [*tensor]}
+    features, expected = FeatureSet(forms[form]), FeatureSet(rows)
+    assert len(features) == 20 and features.digest == expected.digest
+    np.testing.assert_allclose(features.row_keys, expected.row_keys, rtol=1e-12)  # by the layout in memory
+    np.testing.assert_array_equal(features.of_rows(np.array([3, 1])).features, rows[[3, 1]])
 
 
 def test_what_is_known_of_each_text_may_be_a_list(tmp_path: Path) -> None:

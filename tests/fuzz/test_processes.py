@@ -53,11 +53,24 @@ if __name__ == "__main__":
 """
 
 
+AFTER_TORCH = """
+import multiprocessing, torch
+from mauve_metric import featurize
+def work(_):
+    return float(torch.softmax(torch.ones(2000, 2000), -1).sum())
+if __name__ == "__main__":
+    here = work(0)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert pool.map_async(work, [0]).get(300) == [here]
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no such processes here")
-def test_a_fork_of_a_process_with_threads_does_not_wait_for_them() -> None:
-    """OpenMP of a forked process waits for ever for threads that only its parent has."""
-    command = [sys.executable, "-c", AFTER_THREADS, str(Path(__file__).parent)]
+@pytest.mark.parametrize("program", [AFTER_THREADS, AFTER_TORCH])
+def test_a_fork_of_a_process_with_threads_does_not_wait_for_them(program: str) -> None:
+    """OpenMP of a forked process waits for ever for threads that only its parent has, whoever used them there."""
+    command = [sys.executable, "-c", program, str(Path(__file__).parent)]
     environment = {
         **os.environ,
         "OMP_NUM_THREADS": "4",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
+import pickle
 import re
 import sys
 from pathlib import Path
@@ -85,6 +87,36 @@ def test_round_trip(suffix: str, tmp_path: Path) -> None:
     texts = [*TEXTS, INNER, "last"]
     assert read_texts(write(tmp_path / f"a{suffix}", WRITERS[suffix](texts))) == texts
     assert read_texts(str(write(tmp_path / f"b{suffix.upper()}", WRITERS[suffix](texts)))) == texts
+
+
+NO_TEXT = {
+    **{f"protocol {number}": (pickle.dumps(["a text"] * 9, number), "is a pickle of Python") for number in range(6)},
+    "parquet": (as_parquet(TEXTS), "holds another packed file, or one of parquet"),
+    "gzip": (gzip.compress(b"a text"), "holds another packed file"),
+    "PDF": (b"%PDF-1.4", "is a PDF"),
+    "program": (b"\x7fELF" + bytes(90), "is no text: 90 of its 94 bytes are null, the first at 4"),
+    "null characters": (b"a text\0 with null\n" * 20, "is no text: 20 of its 360 bytes are null"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_what_is_no_text_is_named_also_where_it_is_packed(name: str, tmp_path: Path) -> None:
+    """And no encoding is proposed in which it would be read as Chinese."""
+    content, said = NO_TEXT[name]
+    for ending in (".txt", ".jsonl.gz"):
+        path = write(tmp_path / f"a{ending}", gzip.compress(content))
+        with pytest.raises(ValueError, match=re.escape(f"{path} {said}")):
+            read_texts(path)
+
+
+@pytest.mark.parametrize("name", [*(f"a{suffix}" for suffix in WRITERS), "."])
+def test_a_file_that_was_pickled_has_the_same_texts(name: str, tmp_path: Path) -> None:
+    """So that it can be given to another process; "." is a folder of two files."""
+    for shard in ("a", "b") if name == "." else ("a",):
+        suffix = ".jsonl" if name == "." else Path(name).suffix
+        write(tmp_path / f"{shard}{suffix}", WRITERS[suffix](TEXTS))
+    file = TextFile(tmp_path / name)
+    assert pickle.loads(pickle.dumps(file)).side("reference") == file.side("reference")
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in WRITERS if suffix != ".parquet"])

@@ -206,6 +206,23 @@ def test_a_kill_leaves_what_was_there(tmp_path: Path, kind: str) -> None:
     assert left(tmp_path) == set() and (kind != "written_whole" or path.read_text() == "old")
 
 
+BORN = """
+import os, signal, sys
+from mauve_metric.runtime import outputs
+close = os.close
+os.close = lambda descriptor: (close(descriptor), os.kill(os.getpid(), signal.SIGTERM))
+with outputs.written_whole(sys.argv[1]):
+    pass
+"""
+
+
+@forked
+def test_a_signal_in_the_moment_of_its_birth_leaves_no_temporary_file(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", BORN, str(tmp_path / "new")]
+    done = subprocess.run(command, cwd=ROOT, timeout=300, check=False)
+    assert done.returncode == -signal.SIGTERM and left(tmp_path) == set()
+
+
 def test_a_program_keeps_its_own_answer_to_sigterm(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
     own = signal.signal(signal.SIGTERM, lambda number, frame: None)

@@ -335,9 +335,11 @@ def _metavar(option: Any) -> str:
 
 
 def _long_flag(action: argparse.Action) -> str:
-    """The flag of an argument in messages: that of its name, else its last one, such as --output of -o."""
-    flag = flag_of(action.dest)
-    return flag if flag in action.option_strings else action.option_strings[-1]
+    """The flag of an argument in messages: that of its name, else its first long one, such as --output of -o."""
+    strings = action.option_strings
+    return next(
+        (flag for flag in (flag_of(action.dest), *strings) if flag in strings and flag[:2] == "--"), strings[-1]
+    )
 
 
 class Featurizers(argparse.Action):

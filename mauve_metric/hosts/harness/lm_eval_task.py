@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mauve_metric.options import Featurizer
+from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.outputs import check_can_be_written, check_replaceable, naming, written_whole
 
 PROMPT_WORDS = 20
@@ -108,7 +109,7 @@ def task_files(folder: str | Path, name: str) -> list[Path]:
         ValueError: the name is none. FileExistsError: one of them is there, and belongs to no task of that name.
     """
     check_task_name(name)
-    folder = Path(folder).resolve()
+    folder = check_path("folder", folder).resolve()
     task = folder / f"{name}.yaml"
     check_replaceable(task, _MARK)
     files = [folder / f"{name}_documents.jsonl", folder / f"{name}_mauve.py"]

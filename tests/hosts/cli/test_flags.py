@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from changed_options import CHANGES
 from commands import OUTPUTS, command_for, input_error, target_of, usage_error
+from samples import HUMAN, MODEL, write_jsonl
 
 from mauve_metric import __version__, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
@@ -195,6 +196,24 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     target.mkdir()
     message = input_error(command_for(flag, target, files, tmp_path, "no-such-model"), capsys)
     assert f"'{target}' cannot be written: it is a folder" in message
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "explain"])
+def test_an_error_about_the_featurizer_has_the_flag_of_the_help(
+    command: str, files: tuple[str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    human, model = write_jsonl(tmp_path / "a.jsonl", HUMAN), write_jsonl(tmp_path / "b.jsonl", MODEL)
+    empty = tmp_path / "model\udcff"
+    empty.mkdir()  # a name that is no UTF-8
+    message = input_error([command, human, model, "--featurizer", str(empty), "-q"], capsys)
+    assert "--featurizer: the folder" in message and "--featurize-model-name" not in message
+
+
+def test_a_null_character_is_in_no_name_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = write_jsonl(tmp_path / "a.jsonl", HUMAN)
+    assert "--output must be the name of a file, got 'a\\x00b'" in input_error(
+        ["lm-eval-task", texts, "-o", "a\0b"], capsys
+    )
 
 
 def test_two_dashes_are_a_value_like_any_other(capsys: pytest.CaptureFixture[str]) -> None:
