@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +27,7 @@ from mauve_metric.results.signature import format_signature, human_entries, sign
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import ProjectedRows, is_read_only_in_blocks
-from mauve_metric.runtime.threads import Start
+from mauve_metric.runtime.threads import Start, one_blas_thread
 from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
@@ -40,6 +42,7 @@ FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score a
 RUNS_OF_FEW_TEXTS = 5
 MOST_READ_TWICE = 10_000  # texts of a set that are scored once more in another reading
 _KEPT_PARTITIONS = 4
+_MOST_IN_ONE_THREAD = 2**18  # numbers of a set, whose projection and clustering take milliseconds
 
 
 class Evaluation:
@@ -240,7 +243,9 @@ class Evaluation:
             settings |= {"keys": [side.row_keys for side in self.sides], "on_projected": on_projected}
             while len(self.memory) >= _KEPT_PARTITIONS:
                 del self.memory[next(iter(self.memory))]
-            partition = partition_sets(rows, self.resolved, self._run_of("common"), groups=groups, **settings)
+            few = max(math.prod(features.shape) for features in rows) <= _MOST_IN_ONE_THREAD
+            with one_blas_thread() if few else nullcontext():
+                partition = partition_sets(rows, self.resolved, self._run_of("common"), groups=groups, **settings)
             self.memory[key] = rows, partition  # the rows too, so that their numbers stay theirs
         return self.memory[key][1]
 

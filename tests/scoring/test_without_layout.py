@@ -76,9 +76,7 @@ def test_classifiers_are_fitted_with_one_thread_of_blas(score: Any, monkeypatch:
 
     def cross_fit(*given: Any, **options: Any) -> Any:
         pools = [pool for pool in thread_libraries().info() if pool["user_api"] == "blas"]
-        threads.extend(
-            pool["num_threads"] for pool in pools if "faiss" not in pool["filepath"]
-        )  # not used here
+        threads.extend(pool["num_threads"] for pool in pools if "faiss" not in pool["filepath"])  # not used here
         return fit(*given, **options)
 
     fit = cross_fitting.cross_fit
