@@ -99,9 +99,13 @@ def check_file(path: Path, before: str = "") -> None:
     `os.path.isfile`, as `isdir` and `exists`, is False for a name that is too long or holds a null character, at which
     `Path.is_file` raises `OSError`: a name that a user gives is looked up by `os.path`.
     """
-    if not os.path.isfile(path):
-        address = "" if _ADDRESS.match(str(path)) is None else ": it is an address, download it first"
-        raise NoFile(f"{before}there is no file {shown(str(path), most=200)}{address}")
+    if os.path.isfile(path):
+        return
+    if os.path.exists(path):
+        kind = "a folder" if os.path.isdir(path) else "a pipe or a device"
+        raise NoFile(f"{before}{shown(str(path), most=200)} is {kind}, expected a file")
+    address = "" if _ADDRESS.match(str(path)) is None else ": it is an address, download it first"
+    raise NoFile(f"{before}there is no file {shown(str(path), most=200)}{address}")
 
 
 def check_directory(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from dataclasses import fields
 from pathlib import Path
@@ -12,7 +13,14 @@ import pytest
 
 from mauve_metric import compute_mauve
 from mauve_metric.options import SMALLEST_SCALING_FACTOR, MauveConfig
-from mauve_metric.runtime.checks import check_archive, check_count, check_directory, check_known_options, shown
+from mauve_metric.runtime.checks import (
+    check_archive,
+    check_count,
+    check_directory,
+    check_file,
+    check_known_options,
+    shown,
+)
 from mauve_metric.runtime.errors import UnknownOption
 
 LONG: dict[str, Any] = {
@@ -74,6 +82,14 @@ def test_the_smallest_scaling_factor_gives_numbers() -> None:
     for area in (out.mauve, out.mauve_exact, out.mauve_star):
         assert 0 < 1 - area < 10 * SMALLEST_SCALING_FACTOR
     assert out.mauve_debiased_stderr is not None and 0 <= out.mauve_debiased_stderr < 10 * SMALLEST_SCALING_FACTOR
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_what_is_there_and_no_file_is_said(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path, said in ((tmp_path, "a folder"), (tmp_path / "pipe", "a pipe"), (tmp_path / "no", "there is no file")):
+        with pytest.raises(FileNotFoundError, match=said):
+            check_file(path)
 
 
 def test_a_directory_that_lost_a_member_is_refused(tmp_path: Path) -> None:
