@@ -202,7 +202,8 @@ def curves_chart(result: MauveResult) -> alt.HConcatChart:
     """The divergence curve beside the precision-recall curve, each with its own key."""
     scales: dict[str, Any] = dict.fromkeys(_KEY, "independent")
     curves = alt.hconcat(divergence_curve_chart(result), precision_recall_chart(result), spacing=figure.GAP)
-    return curves.resolve_scale(**scales)
+    apart: alt.HConcatChart = curves.resolve_scale(**scales)
+    return apart
 
 
 def equal_curves(result: MauveResult) -> tuple[Floats, Floats] | None:
