@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import ngrams
+from samples import ngrams, write_jsonl
 from visitors import SERVED, foreign, free_port
 
 from mauve_metric.hosts.cli.main import main
@@ -21,11 +22,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     context: Any, served: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = {}
-    for name in ("human", "m"):
-        files[name] = tmp_path / f"{name}.txt"
-        texts = [" ".join(f"{name.title()} {row} says {place}." for place in range(4)) for row in range(6)]
-        files[name].write_text("\n".join(texts), encoding="utf-8")
     page, complaints = context.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
@@ -33,9 +29,7 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     page.goto(f"{served.local_url}judge")
     page.wait_for_selector("#judge_start")
     assert page.locator(".nav-holder").is_hidden() and not page.locator("#machine").is_enabled()
-    for box, name in (("judge_human", "human"), ("judge_models", "m")):
-        page.set_input_files(f"#{box} input[type=file]", files[name])
-        page.wait_for_selector(f"#{box} :text('{name}')")
+    give_files(page, tmp_path)
     page.get_by_label("Your name or a code, for the table").fill("ann")
     page.locator("#judge_start").press("Enter")
     for round in (1, 2):
@@ -66,6 +60,13 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     arguments = [str(tmp_path / "preferences.csv"), "--pseudo-wins", "0.5", "--errors", "fisher", "--json"]
     assert main(["preferences", *arguments]) == 0
     assert json.loads(capsys.readouterr().out)["questions"]["answer"]["judgements"] == 1
+
+
+def give_files(page: Any, folder: Path) -> None:
+    for box, name in (("judge_human", "human"), ("judge_models", "m")):
+        texts = [" ".join(f"{name.title()} {row} says {place}." for place in range(4)) for row in range(6)]
+        page.set_input_files(f"#{box} input[type=file]", write_jsonl(folder / f"{name}.jsonl", texts))
+        page.wait_for_selector(f"#{box} :text('{name}')")
 
 
 def judged(page: Any, count: int) -> None:
@@ -152,7 +153,6 @@ def test_nothing_but_the_judge_deletes_the_tables(
     page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }")
     page.reload()
     page.wait_for_selector("#judge_unsaved :text('Download them before you close')")
-    page.click("#judge_start")
     page.click("#machine")
     judged(page, 1)
     page.click("#human")  # a second click on the same button, before its first event has ended, would be none
@@ -165,3 +165,44 @@ def test_nothing_but_the_judge_deletes_the_tables(
     assert asked == ["beforeunload"]
     context.close()
     server.close()
+
+
+def test_no_answer_is_taken_while_start_reads_and_a_refused_start_changes_nothing(
+    context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mauve_metric.hosts.space.view import judging
+
+    may_read, read = threading.Event(), judging.judged_sets
+
+    def read_when_asked(*given: Any) -> Any:
+        assert may_read.wait(timeout=600)
+        return read(*given)
+
+    page = context.new_page()
+    page.goto(f"{served.local_url}judge")
+    give_files(page, tmp_path)
+    page.click("#judge_start")
+    page.click("#machine")
+    page.wait_for_selector("#boundary_save:has-text('judged')")
+    before = page.inner_text("#boundary_save")
+    monkeypatch.setattr(judging, "judged_sets", read_when_asked)
+    give_files(page, tmp_path)
+    page.click("#judge_start")
+    for button in ("#machine", "#human", "#judge_start"):
+        page.wait_for_selector(f"{button}:disabled")
+    may_read.set()
+    page.wait_for_selector("#machine:enabled")
+    page.wait_for_selector("#judge_start:enabled")
+    assert page.inner_text("#boundary_save") == before
+
+    shown = page.inner_text("#boundary_shown")
+    page.set_input_files("#judge_human input[type=file]", tmp_path / "human.jsonl")
+    page.wait_for_selector("#judge_human :text('human')")
+    page.get_by_label("Your name or a code, for the table").fill("ann")
+    page.click("#judge_start")
+    page.wait_for_selector(".toast-body :text('at least one of a model')")
+    for button in ("#machine", "#human", "#judge_start"):
+        page.wait_for_selector(f"{button}:enabled")
+    assert page.inner_text("#boundary_shown") == shown
+    assert page.get_by_label("Your name or a code, for the table").input_value() == "ann"
+    page.close()

@@ -195,13 +195,17 @@ class JudgingPage:
         browser, tables = self.browser, [self.browser, *self.game.outputs, *self.pairs.outputs]
         for box in (self.human, self.models):
             box.upload(self._choose, box, None, **quiet, queue=False)
-        off, on = (f"() => [{{__type__: 'update', interactive: {value}}}]" for value in ("false", "true"))
-        # a second click would read files that are deleted
-        pressed = self.start.click(None, None, self.start, js=off, **quiet)
+        answers = [*self.game.buttons, *self.pairs.buttons]
+        off = "{__type__: 'update', interactive: false}"
+        # until the texts are there: a second Start would read files that are deleted, an answer be for a text that goes
+        pressed = self.start.click(
+            None, None, [self.start, *answers], js=f"() => Array({1 + len(answers)}).fill({off})", **quiet
+        )
         taken, outputs = [browser, self.rater, self.human, self.models], [self.human, self.models, self.rater, *tables]
         begun = pressed.then(self._begin, taken, outputs, js=_READ, **once)
-        for ended in (begun.success, begun.failure):
-            ended(None, None, self.start, js=on, **quiet)
+        again = begun.failure(self._show_again, browser, tables, js=_READ, **quiet, queue=False)
+        for ended in (begun.success, again.then):
+            ended(None, None, self.start, js=f"() => [{off.replace('false', 'true')}]", **quiet)
         begun.success(None, None, None, js=_SHOW, **quiet)
         arrived = app.load(self._arrive, browser, [self.rater, *tables], js=_READ, **quiet, queue=False)
         changes = [arrived, begun]
@@ -247,6 +251,10 @@ class JudgingPage:
         if rows_in(kept, "boundaries") or rows_in(kept, "preferences"):
             shown |= self._only_tables(kept, f"<p>{GONE}</p>")
         return shown
+
+    def _show_again(self, kept: dict[str, object]) -> Values:
+        """What was there before a Start that failed, but for the name, which may be typed."""
+        return {part: value for part, value in self._arrive(kept).items() if part is not self.rater}
 
     def _begin(
         self, kept: dict[str, object], who: str, human: str | None, models: list[str] | None, request: gr.Request
