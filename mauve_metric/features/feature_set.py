@@ -74,7 +74,7 @@ from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, NotTexts, WrongOption
 from mauve_metric.runtime.processes import agree, computed_by_first, rank_and_size
 from mauve_metric.runtime.progress import progress_bar
-from mauve_metric.runtime.tensors import TensorRows, is_on_device, is_tensor
+from mauve_metric.runtime.tensors import TensorRows, check_kind, is_on_device, is_tensor
 
 logger = logging.getLogger(__name__)
 
@@ -155,16 +155,18 @@ class FeatureSet(StoredFeatures):
             WrongOption, NotFeatures, ValueError: a field is not what it should be; it names the field. Whether the
                 features are finite is checked where they are used.
         """
-        if not hasattr(self.features, "blocks") and not isinstance(self.features, np.ndarray):
+        if isinstance(self.features, np.ndarray):
+            check_kind("features", self.features.shape, self.features.dtype, self.features.dtype.kind in "fiu")
+        elif not hasattr(self.features, "blocks"):
             object.__setattr__(self, "features", numbers_of("features", self.features))
         shape = self.features.shape
         for name in (*EACH_TEXT, "groups", "content_keys"):
             value, is_whole = getattr(self, name), name in (*WHOLE_NUMBERS, "groups")
             if value is not None:
-                object.__setattr__(self, name, _one_each(name, value, is_whole, shape[0] if shape else None))
+                object.__setattr__(self, name, _one_each(name, value, is_whole, shape[0]))
         for name in ("truncated", "dropped"):
             object.__setattr__(self, name, check_count(name, getattr(self, name), low=0))
-        if shape and self.truncated > shape[0]:
+        if self.truncated > shape[0]:
             raise wrong("truncated", f"at most the {shape[0]} texts that there are", self.truncated)
         if self.lengths is not None and len(self.lengths) and not self.lengths.min() >= 0:
             raise wrong("lengths", "numbers of at least 0", self.lengths.min())
@@ -240,7 +242,7 @@ class FeatureSet(StoredFeatures):
 
 
 def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Array:
-    """An array with an entry for each text, a whole number or any numbers; count: of texts, None if it is not known."""
+    """An array with an entry for each text, a whole number or any numbers; count: of texts, None for any."""
     expected = f"None, or {'a whole number' if is_whole else 'numbers'} for each of {count or 'the'} texts"
     try:
         array = np.asarray(value)

@@ -344,10 +344,12 @@ def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path
         ("content_keys", [1.0], "None, or numbers for each of 20 texts, got 1"),
         ("features", ["a text"], "an array of numbers, got dtype"),
         ("features", [[1.0], [2.0, 3.0]], "one array"),
+        ("features", np.zeros(3), "shape"),
+        ("features", np.array([["a"]]), "an array of numbers, got dtype"),
     ],
 )
 def test_what_is_known_of_features_is_checked_with_its_name(field: str, value: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{field} must be {message}"):
+    with pytest.raises(ValueError, match=f"^{field} must (be|have) {message}"):
         FeatureSet(**{"features": np.zeros((20, 3)), field: value})
 
 

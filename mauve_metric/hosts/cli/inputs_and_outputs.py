@@ -160,9 +160,12 @@ def names_of_models(arguments: Sequence[str], runs: bool = False) -> list[str]:
     runs: whether a name may be given to several files, which are runs of one model: see `names_of_runs`.
 
     Raises:
-        ValueError: two models have one name, or another tool wrote two of the files for one model.
+        ValueError: an empty name, two models have one name, or another tool wrote two of the files for one model.
     """
     given_names, paths = [named_file(model)[0] for model in arguments], [named_file(model)[1] for model in arguments]
+    for argument, name in zip(arguments, given_names, strict=True):
+        if name == "":
+            raise ValueError(f"{argument!r} names its file with an empty name: expected FILE or NAME=FILE")
     folders: dict[Path, str] = {}
     for name, path in zip(given_names, paths, strict=True):
         folder = _folder_of_model(path)
@@ -218,7 +221,7 @@ def model_names(paths: Sequence[str]) -> list[str]:
 
 
 def named_file(argument: str) -> tuple[str | None, str]:
-    """The name and the path in `NAME=FILE`; no name if there is none, or if the whole argument is a file.
+    """The name and the path in `NAME=FILE`; None for the name if there is no `=`, or if the whole argument is a file.
 
     >>> named_file("greedy=-"), named_file("out/greedy.jsonl")
     (('greedy', '-'), (None, 'out/greedy.jsonl'))
@@ -229,7 +232,7 @@ def named_file(argument: str) -> tuple[str | None, str]:
         return None, argument
     exists = (split for split in splits if split[1] == "-" or os.path.exists(split_field(split[1])[0]))
     name, path = next(exists, splits[0])
-    return (name.strip() or None), path
+    return name.strip(), path
 
 
 def tell(message: str) -> None:

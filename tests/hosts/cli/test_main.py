@@ -226,3 +226,6 @@ def test_files_of_one_name_are_runs_of_one_model(tmp_path: Path, capsys: pytest.
     assert [*found["models"]] == ["m (run 1)", "m (run 2)"] == found["runs"]["m"]["runs"]
     assert main(["describe", human, f"m={one}", f"m={two}", "--featurizer", "ngrams"]) == 1
     assert "two models are called 'm'" in capsys.readouterr().err
+    for unnamed in (f"={one}", f" ={one}"):
+        assert main(["compare", human, unnamed]) == 1
+        assert "an empty name: expected FILE or NAME=FILE" in capsys.readouterr().err
