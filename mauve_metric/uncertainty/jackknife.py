@@ -149,7 +149,8 @@ def jackknifed(
     """Binomial jackknife of a sum over buckets of a function of the shares of P and of Q in each.
 
     Args:
-        terms: of shares (k,) and (k,), shape (..., k). p_counts, q_counts: shape (k,), at least 2 texts each.
+        terms: of shares (k,) and (k,), bucket by bucket, shape (..., k). p_counts, q_counts: shape (k,), at least 2
+            texts each.
         smoothing: added to every count before the shares are taken, with and without the text that is left out.
 
     Returns:
@@ -167,6 +168,9 @@ def jackknifed(
         smoothed: Floats = (np.maximum(counts, 0) + smoothing) / (n + extra)
         return smoothed
 
+    # of thousands of buckets most have the counts of others: the terms of equal counts are computed once
+    pairs, bucket = np.unique(p_counts * (q_counts.max() + 1) + q_counts, return_inverse=True)
+    p_counts, q_counts = np.divmod(pairs, q_counts.max() + 1)
     p, q, p_smooth, q_smooth = p_counts / n_p, q_counts / n_q, shares(p_counts, n_p), shares(q_counts, n_q)
     full = terms(p_smooth, q_smooth)
     value = full.copy()
@@ -174,7 +178,8 @@ def jackknifed(
     q_without, q_other = (terms(p_smooth, shares(counts, n_q - 1)) for counts in (q_counts - 1, q_counts))
     value += (n_p - 1) * (full - p * p_without - (1 - p) * p_other)
     value += (n_q - 1) * (full - q * q_without - (1 - q) * q_other)
-    return value, (n_p - 1) * (p_other - p_without), (n_q - 1) * (q_other - q_without)
+    p_influence, q_influence = (n_p - 1) * (p_other - p_without), (n_q - 1) * (q_other - q_without)
+    return value.take(bucket, -1), p_influence.take(bucket, -1), q_influence.take(bucket, -1)
 
 
 def group_jackknife(
