@@ -104,12 +104,13 @@ def test_shares_at_an_end_have_an_interval_inside(share: float) -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 1e5])
 @pytest.mark.parametrize("copies", [False, True])
-def test_scores_of_halves_are_those_of_the_halves_alone(copies: bool, scale: float) -> None:
+@pytest.mark.parametrize("share", [0.5, 0.1])  # of a tenth, the nearest of a half are among many of the other
+def test_scores_of_halves_are_those_of_the_halves_alone(share: float, copies: bool, scale: float) -> None:
     rng = np.random.default_rng(5)
     p, q = (side * np.float32(scale) for side in draw(rng))
     if copies:  # ties
         p, q = p[rng.integers(0, 20, N)], np.concatenate([p[:9], q[rng.integers(0, 20, N - 9)]])
-    p_first, q_first = (rng.random(N) < 0.5 for _ in "pq")
+    p_first, q_first = (rng.random(N) < share for _ in "pq")
     halves = [(p[p_first], q[q_first]), (p[~p_first], q[~q_first])]
     expected = [support_scores(*pair, 4, tolerance=ROUNDING)[:2] for pair in halves]
     assert _Balls(p, q, 4).scores_of_halves(p_first, q_first).tolist() == [
