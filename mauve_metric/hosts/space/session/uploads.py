@@ -141,6 +141,8 @@ def read_upload(
                 ask = f"{ask} {PAGE.respell(str(read.empty_problem)).replace(str(path), title)}".strip()
             is_lines = column is None and path.suffix.lower() in (".txt", ".gz")
             texts = [line for line in read.texts if line.strip()] if is_lines else read.texts
+            if not texts:
+                raise ValueError(f"{title} holds no texts")
             checked, blank = check_texts(title, texts, limits), len(read.texts) - len(texts)
             examples = {
                 field.path: ", ".join(shown(text, _EXAMPLE_CHARACTERS) for text in field.values[:_EXAMPLES])

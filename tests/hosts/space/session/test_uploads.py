@@ -50,7 +50,7 @@ def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*")) if folder.exists() else []
 
 
-@pytest.mark.parametrize("lines", [["a" * 201], ["a"] * 41, [" "], []])
+@pytest.mark.parametrize("lines", [["a" * 201], ["a"] * 41, [" "], ["", " "], []])
 def test_a_rejected_human_upload_is_deleted(desk: Handlers, folder: Path, upload: Upload, lines: list[str]) -> None:
     desk.take_file(upload("good.txt", HUMAN), visitor(desk))
     name = "bad.jsonl" if lines == [" "] else "bad.txt"
