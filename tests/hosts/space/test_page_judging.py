@@ -27,7 +27,7 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
     page.on("request", lambda sent: complaints.append(sent.url) if foreign(sent.url, served.local_url) else None)
     page.goto(f"{served.local_url}judge")
-    page.wait_for_selector("#judge_start")
+    page.wait_for_selector("#judge_start:enabled")
     assert page.locator(".nav-holder").is_hidden() and not page.locator("#machine").is_enabled()
     give_files(page, tmp_path)
     page.get_by_label("Your name or a code, for the table").fill("ann")
@@ -205,4 +205,30 @@ def test_no_answer_is_taken_while_start_reads_and_a_refused_start_changes_nothin
         page.wait_for_selector(f"{button}:enabled")
     assert page.inner_text("#boundary_shown") == shown
     assert page.get_by_label("Your name or a code, for the table").input_value() == "ann"
+    page.close()
+
+
+def test_no_name_is_typed_and_nothing_starts_before_the_page_has_what_was_there(
+    context: Any, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mauve_metric.hosts.space.session.judgings import Judgings
+
+    arriving, may_arrive, get = threading.Event(), threading.Event(), Judgings.get
+
+    def get_when_asked(*given: Any) -> Any:
+        arriving.set()
+        assert may_arrive.wait(timeout=600)
+        return get(*given)
+
+    monkeypatch.setattr(Judgings, "get", get_when_asked)
+    page = context.new_page()
+    page.goto(f"{served.local_url}judge")
+    assert arriving.wait(timeout=600)
+    name = page.get_by_label("Your name or a code, for the table")
+    assert page.is_disabled("#judge_start") and name.is_disabled()
+    may_arrive.set()
+    name.fill("eve")
+    page.click("#judge_start")
+    page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
+    assert name.input_value() == "eve"
     page.close()
