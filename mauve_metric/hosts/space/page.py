@@ -184,13 +184,14 @@ class Wiring:
             take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
             parts["aligned"].input(None, None, None, **QUICK),
         ]
+        previews = [f"model_{number + 1}_preview" for number in range(handlers.limits.model_sets)]
         for number in range(handlers.limits.model_sets):
             name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
             named = partial(gr.on, [parts[name].blur, parts[name].submit])
             self.changes += [
                 on(named, partial(handlers.rename_model, number), [name], ["model_problem", name], how=each),
                 on(parts[column].input, partial(handlers.choose_column, number), [column], models, how=each),
-                on(parts[remove].click, partial(handlers.remove_model, number), [], models),
+                on(parts[remove].click, partial(handlers.remove_model, number), [previews], models),
             ]
 
     def models(self) -> list[str]:
