@@ -279,10 +279,10 @@ class Wiring:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
         checks, inputs = self.handlers.checks, [("aligned", *SETTINGS)]
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
+        how = {**SILENT, "trigger_mode": "always_last"}  # also of a change while the one before is checked
         for change in self.changes:
-            self._on(change.then, checks, inputs, outputs, how=SILENT, lost="skip")
+            self._on(change.then, checks, inputs, outputs, how=how, lost="skip")
         changed = partial(gr.on, [self.parts[name].input for name in SETTINGS if name not in PLAY])
-        how = {**SILENT, "trigger_mode": "always_last"}
         self._on(changed, checks, inputs, outputs, how=how, lost="skip")
 
     def arrival(self, app: gr.Blocks) -> None:
