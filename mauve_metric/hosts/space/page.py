@@ -184,13 +184,14 @@ class Wiring:
             take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
             parts["aligned"].input(None, None, None, **QUICK),
         ]
+        previews = [f"model_{number + 1}_preview" for number in range(handlers.limits.model_sets)]
         for number in range(handlers.limits.model_sets):
             name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
             named = partial(gr.on, [parts[name].blur, parts[name].submit])
             self.changes += [
                 on(named, partial(handlers.rename_model, number), [name], ["model_problem", name], how=each),
                 on(parts[column].input, partial(handlers.choose_column, number), [column], models, how=each),
-                on(parts[remove].click, partial(handlers.remove_model, number), [], models),
+                on(parts[remove].click, partial(handlers.remove_model, number), [previews], models),
             ]
 
     def models(self) -> list[str]:
@@ -278,10 +279,10 @@ class Wiring:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
         checks, inputs = self.handlers.checks, [("aligned", *SETTINGS)]
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
+        how = {**SILENT, "trigger_mode": "always_last"}  # also of a change while the one before is checked
         for change in self.changes:
-            self._on(change.then, checks, inputs, outputs, how=SILENT, lost="skip")
+            self._on(change.then, checks, inputs, outputs, how=how, lost="skip")
         changed = partial(gr.on, [self.parts[name].input for name in SETTINGS if name not in PLAY])
-        how = {**SILENT, "trigger_mode": "always_last"}
         self._on(changed, checks, inputs, outputs, how=how, lost="skip")
 
     def arrival(self, app: gr.Blocks) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -120,6 +121,25 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
     page.fill("#model_1_name input, #model_1_name textarea", "pasted")
     page.keyboard.press("Tab")
     page.wait_for_selector("#stale .mm-stale", state="detached")
+
+    said, may_answer, stale = [], threading.Event(), served.handlers.stale
+
+    def stale_late(*given: Any) -> Any:
+        said.append(stale(*given))
+        assert may_answer.wait(600)
+        return said[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(served.handlers, "stale", stale_late)
+        page.click("#choices > button")
+        page.check("#aligned input")
+        wait_until(lambda: len(said) == 1, 600)
+        page.uncheck("#aligned input")  # while the change is checked
+        page.click("#choices > button")
+        may_answer.set()
+        wait_until(lambda: len(said) == 2, 600)
+        assert said[0] and not said[1]
+        page.wait_for_selector("#stale .mm-stale", state="detached")
 
     runs: list[str] = []  # the sessions that they were of
     run_of = served.handlers._run

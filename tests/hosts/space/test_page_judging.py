@@ -27,13 +27,14 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
     page.on("request", lambda sent: complaints.append(sent.url) if foreign(sent.url, served.local_url) else None)
     page.goto(f"{served.local_url}judge")
-    page.wait_for_selector("#judge_start")
+    page.wait_for_selector("#judge_start:enabled")
     assert page.locator(".nav-holder").is_hidden() and not page.locator("#machine").is_enabled()
     give_files(page, tmp_path)
     page.get_by_label("Your name or a code, for the table").fill("ann")
     page.locator("#judge_start").press("Enter")
     for round in (1, 2):
         page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
+        page.wait_for_selector("#human:enabled")
         page.locator("#human").press("Enter")
         page.wait_for_selector("#boundary_shown :text('Sentence 3 of')")
         assert page.locator("#boundary_shown li").count() == 3
@@ -45,6 +46,7 @@ def test_two_rounds_and_a_pair_by_keyboard_become_tables_for_the_commands(
     download.value.save_as(tmp_path / download.value.suggested_filename)
     page.click("button[role=tab]:has-text('Compare two')")
     page.wait_for_selector("#pair_shown h2")
+    page.wait_for_selector("#answer_2a:enabled")
     page.locator("#answer_2a").press("Enter")
     page.wait_for_selector("#pair_save:has-text('(1 judged)')")
     with page.expect_download() as download:
@@ -71,6 +73,13 @@ def give_files(page: Any, folder: Path) -> None:
 
 def judged(page: Any, count: int) -> None:
     page.wait_for_selector(f"#boundary_save:has-text('({count} judged)')")
+
+
+def stored(page: Any, count: int) -> None:
+    """Wait for what the browser stores at the end of an event."""
+    page.wait_for_function(
+        "count => JSON.parse(localStorage.getItem('mauve_metric_judgements'))?.boundaries.length === count", arg=count
+    )
 
 
 def reload_beside_the_pages_own(page: Any) -> None:
@@ -145,10 +154,12 @@ def test_nothing_but_the_judge_deletes_the_tables(
     page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
     page.click("#machine")
     judged(page, kept + 1)
+    stored(page, kept + 1)
     for accepted, count in ((False, kept + 1), (True, 0)):
         page.once("dialog", lambda asked, yes=accepted: asked.accept() if yes else asked.dismiss())
+        page.evaluate("localStorage.removeItem('mauve_metric_judgements')")
         page.click("#judge_delete")
-        page.wait_for_timeout(1000)
+        stored(page, count)
         judged(page, count)
     page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }")
     page.reload()
@@ -179,12 +190,12 @@ def test_no_answer_is_taken_while_start_reads_and_a_refused_start_changes_nothin
         return read(*given)
 
     page = context.new_page()
+    page.add_init_script("localStorage.clear()")
     page.goto(f"{served.local_url}judge")
     give_files(page, tmp_path)
     page.click("#judge_start")
     page.click("#machine")
-    page.wait_for_selector("#boundary_save:has-text('judged')")
-    before = page.inner_text("#boundary_save")
+    judged(page, 1)
     monkeypatch.setattr(judging, "judged_sets", read_when_asked)
     give_files(page, tmp_path)
     page.click("#judge_start")
@@ -193,7 +204,7 @@ def test_no_answer_is_taken_while_start_reads_and_a_refused_start_changes_nothin
     may_read.set()
     page.wait_for_selector("#machine:enabled")
     page.wait_for_selector("#judge_start:enabled")
-    assert page.inner_text("#boundary_save") == before
+    judged(page, 1)
 
     shown = page.inner_text("#boundary_shown")
     page.set_input_files("#judge_human input[type=file]", tmp_path / "human.jsonl")
@@ -205,4 +216,30 @@ def test_no_answer_is_taken_while_start_reads_and_a_refused_start_changes_nothin
         page.wait_for_selector(f"{button}:enabled")
     assert page.inner_text("#boundary_shown") == shown
     assert page.get_by_label("Your name or a code, for the table").input_value() == "ann"
+    page.close()
+
+
+def test_no_name_is_typed_and_nothing_starts_before_the_page_has_what_was_there(
+    context: Any, served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mauve_metric.hosts.space.session.judgings import Judgings
+
+    arriving, may_arrive, get = threading.Event(), threading.Event(), Judgings.get
+
+    def get_when_asked(*given: Any) -> Any:
+        arriving.set()
+        assert may_arrive.wait(timeout=600)
+        return get(*given)
+
+    monkeypatch.setattr(Judgings, "get", get_when_asked)
+    page = context.new_page()
+    page.goto(f"{served.local_url}judge")
+    assert arriving.wait(timeout=600)
+    name = page.get_by_label("Your name or a code, for the table")
+    assert page.is_disabled("#judge_start") and name.is_disabled()
+    may_arrive.set()
+    name.fill("eve")
+    page.click("#judge_start")
+    page.wait_for_selector("#boundary_shown :text('Sentence 2 of')")
+    assert name.input_value() == "eve"
     page.close()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, LIMITS, MODEL, ngrams, write_jsonl
-from visitors import SERVED, free_port, opened, upload
+from visitors import SERVED, free_port, opened, upload, wait_until
 
 from mauve_metric.hosts.space.session.uploads import TextSet
 
@@ -103,12 +103,25 @@ def test_what_is_chosen_while_another_file_is_read_counts_too(
     page.click("#human_file [aria-label^=Clear]")
     going.set()
     page.wait_for_selector("#human_preview li", state="detached")
+    # other files: equal ones are one file, which may be deleted late, when the human box is done with it
+    texts = {"three": HUMAN[1:], "four": MODEL[1:]}
+    first, other = (write_jsonl(tmp_path / f"{name}.jsonl", texts[name]) for name in texts)
     begin("model", first)
     page.set_input_files("#model_file input[type=file]", other)
-    page.wait_for_selector("#model_file :text('two')")
+    page.wait_for_selector("#model_file :text('four')")
     going.set()
     page.wait_for_selector("#model_2_preview li")
-    assert [page.input_value(f"#model_{number}_name input") for number in (1, 2)] == ["one", "two"]
+    assert [page.input_value(f"#model_{number}_name input") for number in (1, 2)] == ["three", "four"]
     assert page.locator("#model_problem .mm-problem").count() == 0
+
+    answers, shown = [], narrow.handlers._models_shown
+    monkeypatch.setattr(
+        narrow.handlers, "_models_shown", lambda *given: (answers.append(shown(*given)), answers[-1])[1]
+    )
+    page.evaluate("for (const number of [1, 2]) document.querySelector(`#model_${number}_remove`).click()")
+    wait_until(lambda: len(answers) == 2, 600)  # of which the other is for what another set has taken the place of
+    assert sum(len(session.models) for session in narrow.handlers.sessions._sessions.values()) == 1
+    page.wait_for_selector("#model_2", state="hidden")
+    page.wait_for_selector("#model_1_preview li")
     page.close()
     assert page.complaints == []

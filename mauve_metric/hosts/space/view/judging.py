@@ -176,9 +176,10 @@ class JudgingPage:
             placeholder="empty: a random code",
             max_length=60,
             max_lines=1,
+            interactive=False,
             elem_id="rater",
         )
-        self.start = gr.Button("Start", variant="primary", elem_id="judge_start")
+        self.start = gr.Button("Start", variant="primary", interactive=False, elem_id="judge_start")
         gr.Markdown(
             "A model's text goes on from the human text of the same row, or from its own column prompt. No file: an "
             f"example. At most {limits.texts} texts of {limits.characters} characters, {limits.megabytes} MB a file. "
@@ -204,10 +205,12 @@ class JudgingPage:
         taken, outputs = [browser, self.rater, self.human, self.models], [self.human, self.models, self.rater, *tables]
         begun = pressed.then(self._begin, taken, outputs, js=_READ, **once)
         again = begun.failure(self._show_again, browser, tables, js=_READ, **quiet, queue=False)
-        for ended in (begun.success, again.then):
-            ended(None, None, self.start, js=f"() => [{off.replace('false', 'true')}]", **quiet)
         begun.success(None, None, None, js=_SHOW, **quiet)
+        # no name is typed and nothing started before it: its answer would take the place of both
         arrived = app.load(self._arrive, browser, [self.rater, *tables], js=_READ, **quiet, queue=False)
+        on = off.replace("false", "true")
+        for ended in (begun.success, *(when for last in (again, arrived) for when in (last.success, last.failure))):
+            ended(None, None, [self.start, self.rater], js=f"() => [{on}, {on}]", **quiet)
         changes = [arrived, begun]
         for button, machine in zip(self.game.buttons, (False, True), strict=True):
             guessed = partial(self._answered, partial(self._guess, machine))
@@ -245,9 +248,7 @@ class JudgingPage:
         judging = self.judgings.get(key)
         if judging is not None:
             return {self.rater: judging.rater, **self._of_both(key, judging)}
-        shown: Values = {self.browser: kept}
-        if kept.get("rater"):  # else a name that was typed before this answer stays
-            shown[self.rater] = kept["rater"]
+        shown: Values = {self.browser: kept, self.rater: kept.get("rater", "")}
         if rows_in(kept, "boundaries") or rows_in(kept, "preferences"):
             shown |= self._only_tables(kept, f"<p>{GONE}</p>")
         return shown

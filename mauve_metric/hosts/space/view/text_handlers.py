@@ -162,9 +162,15 @@ class TextHandlers:
                     self._put(session, name, read_upload(side.title, side.path, column, self.limits, side.kind))
             return self._models_shown(session, said)
 
-    def remove_model(self, number: int, session: Session) -> Values:
-        """Remove the set at a place on the page; if it was the pasted one, empty the box, too."""
+    def remove_model(self, number: int, previews: Sequence[str], session: Session) -> Values:
+        """Remove the set at a place on the page; if it was the pasted one, empty the box, too.
+
+        previews: of all places, as the page shows them. Where it shows more sets than there are, an earlier removal is
+        on its way, and another set is in the place already: none is removed.
+        """
         with session.editing:
+            if sum(map(bool, previews)) > len(session.models):
+                return self._models_shown(session, [markup.note("this page was behind: remove again what is there")])
             name, pasted = _name_at(session, number), session.pasted
             if name is not None:
                 self._drop(session, name)

@@ -56,15 +56,3 @@ def test_the_reason_stands_between_the_text_and_the_buttons_and_start_shows_the_
     order = [tree.index(f"'id': {numbers[name]}") for name in ("boundary_shown", "reason", "machine")]
     assert order == sorted(order)
     assert any("scrollIntoView" in str(event["js"]) for event in page.get_config_file()["dependencies"])
-
-
-def test_a_name_that_was_typed_before_the_page_had_its_answer_stays() -> None:
-    gradio = pytest.importorskip("gradio")
-    from mauve_metric.hosts.space.limits import Limits
-    from mauve_metric.hosts.space.session.sessions import Sessions
-    from mauve_metric.hosts.space.view.judging import JudgingPage
-
-    with gradio.Blocks() as app:
-        page = JudgingPage(app, Sessions(1), Limits())
-    assert page._arrive({}) == {page.browser: {}}
-    assert page._arrive({"rater": "ann"}) == {page.browser: {"rater": "ann"}, page.rater: "ann"}
