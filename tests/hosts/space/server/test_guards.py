@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from samples import HUMAN, LIMITS, MODEL, ROOT
-from visitors import free_port
+from samples import HUMAN, MODEL, ROOT
+from visitors import LIMITS, free_port
 
 pytest.importorskip("gradio")
 
@@ -146,7 +146,8 @@ SECRET = "nobody may read this"
 SERVER = """
 import asyncio, logging, sys, time
 from mauve_metric.hosts.space import page
-from samples import LIMITS, ngrams
+from samples import ngrams
+from visitors import LIMITS
 
 def broken(texts):
     if texts[0] == "slow":
