@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import json
 import logging
+import os
 import random
 import re
 import subprocess
@@ -168,6 +169,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
     port, log = free_port(), tmp_path_factory.mktemp("server") / "log"
     environment = {
         "GRADIO_SERVER_PORT": str(port),
+        "GRADIO_ANALYTICS_CACHE_FREQUENCY": os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}",
         "GRADIO_TEMP_DIR": str(log.parent / "uploads"),
         "PATH": "",
