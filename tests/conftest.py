@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Waiting threads sleep: with spinning ones a k-means of four rows takes half a minute on a machine that others use.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"] = "1000000"  # else Gradio's queue counts all events again after each
 os.environ.pop("COLUMNS", None)  # the width of results, where it is set
 if "PYTEST_XDIST_WORKER" in os.environ:  # beside each other, one thread each
     os.environ.setdefault("OMP_NUM_THREADS", "1")

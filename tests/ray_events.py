@@ -1,9 +1,9 @@
-"""A score on Ray during which a worker, all workers, the driver or a machine is lost.
+"""A score on a cluster of its own; then some during which the driver, a worker, all workers or a machine is lost.
 
-    python ray_events.py EVENT HUMAN MODEL OUT
+    python ray_events.py HUMAN MODEL OUT
 
-Writes to OUT.json the result, the number of shards that were done when it happened, and how many of these were done
-again.
+Writes to OUT.json the result of `ray="local"`; for each event the result, the number of shards that were done when it
+happened, and how many of these were done again; and the error of a bad shard.
 To be run in network and process namespaces of its own: Ray listens on all interfaces, and processes are killed by name.
 """
 
@@ -41,11 +41,6 @@ def wait_for_files(out: Path) -> dict[Path, int]:
     return files
 
 
-def keep(out: Path, *values: object) -> None:
-    """Write values for the test; Ray writes to stdout."""
-    out.with_suffix(".json").write_text(json.dumps(values))
-
-
 def workers() -> list[int]:
     """The worker processes of Ray that are at work."""
     found = []
@@ -67,9 +62,9 @@ def kill_workers(most: int | None) -> None:
         os.kill(process, signal.SIGKILL)
 
 
-def score_during(event: Callable[[], object], *places: Path) -> None:
+def score_during(event: Callable[[], object], human: Path, model: Path, out: Path) -> tuple[object, int, int]:
     """Score while something happens."""
-    out, before = places[-1], {}
+    before: dict[Path, int] = {}
 
     def happen() -> None:
         before.update(wait_for_files(out))
@@ -77,37 +72,41 @@ def score_during(event: Callable[[], object], *places: Path) -> None:
 
     thread = threading.Thread(target=happen)
     thread.start()
-    result = score_sharded(*places, ray="auto", checkpoint=out, **OPTIONS)
+    result = score_sharded(human, model, out, ray="auto", checkpoint=out, **OPTIONS)
     thread.join()
     again = sum(written != before[file] for file, written in done_files(out).items() if file in before)
-    keep(out, result.to_dict(), len(before), again)
+    return result.to_dict(), len(before), again
 
 
-def main(event: str, *names: str) -> None:
-    """Start a cluster of two machines of one CPU each, and score on it."""
-    places = [Path(name) for name in names]
-    if event == "local":
-        with_bad_shard(*places)
-        return
+def main(human: Path, model: Path, out: Path) -> None:
+    """Score on a cluster of this machine, and then on one of two machines of one CPU each."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    found: dict[str, object] = {
+        "local": score_sharded(human, model, out / "local", ray="local", workers=2, **OPTIONS).to_dict()
+    }
     one_cpu = {"num_cpus": 1, "object_store_memory": 80_000_000}
     cluster = Cluster(initialize_head=True, head_node_args={**one_cpu, "include_dashboard": False})
     node = cluster.add_node(**one_cpu)
-    if event == "driver":
-        driver = subprocess.Popen([sys.executable, "-c", DRIVER, cluster.address, *names])
-        wait_for_files(places[-1])
-        driver.kill()
-        driver.wait()
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, cluster.address, human, model, out / "driver"])
+    wait_for_files(out / "driver")
+    driver.kill()
+    driver.wait()
     ray.init(address=cluster.address, log_to_driver=False, configure_logging=False)
     events: dict[str, Callable[[], object]] = {
+        "driver": lambda: None,
         "worker": lambda: kill_workers(1),
         "workers": lambda: kill_workers(None),
-        "driver": lambda: None,
         "node": lambda: cluster.remove_node(node, allow_graceful=False),
     }
-    score_during(events[event], *places)
+    found |= {name: score_during(event, human, model, out / name) for name, event in events.items()}
+    (model / "part-001.jsonl").write_text("no json")
+    try:
+        score_sharded(human, model, out / "local", ray="auto", **OPTIONS)
+    except ValueError as error:
+        found["bad shard"] = str(error)
     ray.shutdown()
     cluster.shutdown()
+    out.with_suffix(".json").write_text(json.dumps(found))  # Ray writes to stdout
 
 
 DRIVER = """
@@ -117,15 +116,5 @@ ray_events.score_sharded(*sys.argv[2:], ray=sys.argv[1], checkpoint=sys.argv[-1]
 """
 
 
-def with_bad_shard(human: Path, model: Path, out: Path) -> None:
-    """Score on a cluster of this machine alone; then break a shard, and keep the error."""
-    result = score_sharded(human, model, out, ray="local", workers=2, **OPTIONS)
-    (model / "part-001.jsonl").write_text("no json")
-    try:
-        score_sharded(human, model, out, ray="local", **OPTIONS)
-    except ValueError as error:
-        keep(out, result.to_dict(), str(error))
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*map(Path, sys.argv[1:]))

@@ -13,8 +13,6 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.hosts.space.limits import Limits
-
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "mauve_metric"
 EXAMPLES = ROOT / "examples"
@@ -50,7 +48,6 @@ CODE = [  # texts that are code elsewhere
     "👩‍👩‍👧‍👦🏳️‍🌈 👍🏽 e\u0301\u0302\u0303",
     "x" * 20_000,
 ]
-LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10, waiting_each=20)
 
 
 EVIL = '<script>alert("x")</script> & | _b_ \\% $'  # a name that every form must escape

@@ -15,10 +15,13 @@ from zipfile import ZipFile
 import pytest
 from samples import HUMAN, MODEL, write_jsonl
 
+from mauve_metric.hosts.space.limits import Limits
+
 if TYPE_CHECKING:
     from mauve_metric.hosts.space.session.sessions import Session
     from mauve_metric.hosts.space.view.handlers import Handlers
 
+LIMITS = Limits(texts=40, characters=200, megabytes=1, total_texts=150, total_megabytes=2, buckets=10, waiting_each=20)
 CHROMIUM = Path("/usr/bin/chromium")
 # For `launch`: it returns, and does not give up a page whose first answer takes three seconds on a busy machine.
 SERVED = {"prevent_thread_lock": True, "quiet": True, "_frontend": False}

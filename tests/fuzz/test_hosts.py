@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import LIMITS, ngrams, texts_of
+from samples import ngrams, texts_of
 from strategies import DOCUMENTED, JSON, VALUES, check_message, content
-from visitors import CALLER
+from visitors import CALLER, LIMITS
 
 from mauve_metric.options import config_fields
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import pytest
-from samples import HUMAN, LIMITS, MODEL, ngrams
-from visitors import SERVED, chromium, free_port, opened
+from samples import HUMAN, MODEL, ngrams
+from visitors import LIMITS, SERVED, chromium, free_port, opened
 
 from mauve_metric import MauveResult, compute_mauve
 

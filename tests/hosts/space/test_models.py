@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ngrams, write_jsonl
-from visitors import archived, give, press, rows_read, spec, visitor
+from samples import HOSTILE, HUMAN, MODEL, NASTY, ngrams, write_jsonl
+from visitors import LIMITS, archived, give, press, rows_read, spec, visitor
 
 from mauve_metric import Comparison, compare, compute_mauve
 from mauve_metric.hosts.cli import main as cli

@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from samples import LIMITS, ngrams
-from visitors import SERVED, free_port, wait_until
+from samples import ngrams
+from visitors import LIMITS, SERVED, free_port, wait_until
 
 from mauve_metric.hosts.space.session.sessions import bytes_in
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import CODE, HUMAN, LIMITS, ngrams, write_jsonl
-from visitors import archived, close, compare, hover, measure, press, upload, visitor
+from samples import CODE, HUMAN, ngrams, write_jsonl
+from visitors import LIMITS, archived, close, compare, hover, measure, press, upload, visitor
 
 pytest.importorskip("gradio")
 

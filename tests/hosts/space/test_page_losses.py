@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from samples import HUMAN, LIMITS, MODEL, ngrams, write_jsonl
-from visitors import SERVED, free_port, opened, upload, wait_until
+from samples import HUMAN, MODEL, ngrams, write_jsonl
+from visitors import LIMITS, SERVED, free_port, opened, upload, wait_until
 
 from mauve_metric.hosts.space.session.uploads import TextSet
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import HOSTILE, HUMAN, LIMITS, MODEL, NASTY, ROOT, ngrams
-from visitors import CALLER, free_port, give, wait_until
+from samples import HOSTILE, HUMAN, MODEL, NASTY, ROOT, ngrams
+from visitors import CALLER, LIMITS, free_port, give, wait_until
 
 from mauve_metric import MauveResult, compute_mauve, describe
 from mauve_metric.hosts.space import limits

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import json
 import logging
+import os
 import random
 import re
 import subprocess
@@ -18,8 +19,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from samples import HUMAN, LIMITS, MODEL, ROOT
-from visitors import free_port
+from samples import HUMAN, MODEL, ROOT
+from visitors import LIMITS, free_port
 
 pytest.importorskip("gradio")
 
@@ -146,7 +147,8 @@ SECRET = "nobody may read this"
 SERVER = """
 import asyncio, logging, sys, time
 from mauve_metric.hosts.space import page
-from samples import LIMITS, ngrams
+from samples import ngrams
+from visitors import LIMITS
 
 def broken(texts):
     if texts[0] == "slow":
@@ -167,6 +169,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
     port, log = free_port(), tmp_path_factory.mktemp("server") / "log"
     environment = {
         "GRADIO_SERVER_PORT": str(port),
+        "GRADIO_ANALYTICS_CACHE_FREQUENCY": os.environ["GRADIO_ANALYTICS_CACHE_FREQUENCY"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}",
         "GRADIO_TEMP_DIR": str(log.parent / "uploads"),
         "PATH": "",

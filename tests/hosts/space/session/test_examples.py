@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import LIMITS
-from visitors import visitor
+from visitors import LIMITS, visitor
 
 from mauve_metric import FeatureSet
 from mauve_metric.hosts.space.limits import Limits

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from samples import HUMAN, LIMITS, ngrams, write_jsonl
-from visitors import archived, give, press, spec, visitor
+from samples import HUMAN, ngrams, write_jsonl
+from visitors import LIMITS, archived, give, press, spec, visitor
 
 from mauve_metric import MauveResult, compare
 from mauve_metric.hosts.space.session.opened_result import read_result

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from samples import LIMITS
-from visitors import wait_until
+from visitors import LIMITS, wait_until
 
 pytest.importorskip("gradio")
 from mauve_metric.hosts.space.session import queue as module

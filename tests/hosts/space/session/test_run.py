@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import HUMAN, LIMITS, MODEL, ngrams
-from visitors import give, press, request, visitor
+from samples import HUMAN, MODEL, ngrams
+from visitors import LIMITS, give, press, request, visitor
 
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.space.session import run as module

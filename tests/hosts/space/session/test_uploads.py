@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from samples import HUMAN, LIMITS, MODEL
+from samples import HUMAN, MODEL
 from tools import harness_file, harness_rows
-from visitors import close, press, visitor
+from visitors import LIMITS, close, press, visitor
 
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup, takeaway

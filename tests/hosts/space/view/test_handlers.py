@@ -13,8 +13,8 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from samples import HOSTILE, HUMAN, LIMITS, MODEL, ngrams
-from visitors import close, give, press, rows_read, unpacked, visitor
+from samples import HOSTILE, HUMAN, MODEL, ngrams
+from visitors import LIMITS, close, give, press, rows_read, unpacked, visitor
 
 from mauve_metric import MauveResult, compute_mauve, explain
 from mauve_metric.hosts.cli import main as cli

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from samples import LIMITS
+from visitors import LIMITS
 
 from mauve_metric import compute_mauve
 from mauve_metric.hosts.space.session.scoring import Encoders

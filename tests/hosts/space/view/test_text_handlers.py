@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from samples import HUMAN, LIMITS, MODEL, NASTY
-from visitors import give, press, visitor
+from samples import HUMAN, MODEL, NASTY
+from visitors import LIMITS, give, press, visitor
 
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup, takeaway
