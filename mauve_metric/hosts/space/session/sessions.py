@@ -92,6 +92,39 @@ HOUR = 3600  # seconds: without use, until a visitor's texts are dropped; on the
 LINGER = 600  # seconds that the texts of a closed page are kept for it to be opened again
 
 
+class InTurn:
+    """A lock that threads get in the order in which they ask for it; its holder may take it again.
+
+    Each waits at a gate of its own, which the one before opens: `threading.RLock` keeps no order.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[int, threading.Event]] = deque()
+        self._holder, self._depth = 0, 0
+
+    def __enter__(self) -> None:
+        gate = threading.Event()
+        with self._lock:
+            if self._depth and self._holder == threading.get_ident():
+                self._depth += 1
+                return
+            self._waiting.append((threading.get_ident(), gate))
+            if not self._depth:
+                self._next()
+        gate.wait()
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if not self._depth and self._waiting:
+                self._next()
+
+    def _next(self) -> None:
+        (self._holder, gate), self._depth = self._waiting.popleft(), 1
+        gate.set()
+
+
 @dataclass
 class Shown:
     """The result that the page shows: human set, models' sets by their names, options and scores.
@@ -121,7 +154,7 @@ class Session:
     files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
     result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the
     page that opens again says. expiry: drops the session. lock: held while something is computed. editing: held while
-    the sets change.
+    the sets change, each change in its turn.
     """
 
     name: str
@@ -138,7 +171,7 @@ class Session:
     was_cut: bool = False
     expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
-    editing: threading.RLock = field(default_factory=threading.RLock)
+    editing: InTurn = field(default_factory=InTurn)
 
     def sets(self) -> list[TextSet]:
         """All sets, the human one first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,32 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import example_files
 from mauve_metric.hosts.space.session.run import Run
 from mauve_metric.hosts.space.session.scoring import Encoders
-from mauve_metric.hosts.space.session.sessions import Sessions, bytes_in
+from mauve_metric.hosts.space.session.sessions import InTurn, Sessions, bytes_in
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.settings import panel_names
 
 gr = pytest.importorskip("gradio")
+
+
+def test_changes_come_in_the_order_in_which_they_were_asked_for() -> None:
+    lock, order = InTurn(), []
+
+    def change(number: int) -> None:
+        with lock, lock:
+            order.append(number)
+
+    threads = [threading.Thread(target=change, args=[number], daemon=True) for number in range(20)]
+    with lock:
+        change(-1)
+        for number, thread in enumerate(threads):
+            thread.start()
+            wait_until(lambda waiting=number + 1: len(lock._waiting) == waiting)
+        assert order == [-1]
+    for thread in threads:
+        thread.join(120)
+    change(20)
+    assert order == [*range(-1, 21)]
 
 
 @pytest.mark.slow
