@@ -188,10 +188,14 @@ class Wiring:
         for number in range(handlers.limits.model_sets):
             name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
             named = partial(gr.on, [parts[name].blur, parts[name].submit])
+            rename, choose, drop = (
+                partial(handlers.change_place, partial(change, number))
+                for change in (handlers.rename_model, handlers.choose_column, handlers.remove_model)
+            )
             self.changes += [
-                on(named, partial(handlers.rename_model, number), [name], ["model_problem", name], how=each),
-                on(parts[column].input, partial(handlers.choose_column, number), [column], models, how=each),
-                on(parts[remove].click, partial(handlers.remove_model, number), [previews], models),
+                on(named, rename, [previews, name], models, how=each),
+                on(parts[column].input, choose, [previews, column], models, how=each),
+                on(parts[remove].click, drop, [previews], models),
             ]
 
     def models(self) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +88,16 @@ def test_several_files_are_sets_under_their_names(desk: Handlers, tmp_path: Path
     assert [group["visible"] for group in groups] == [True] * 3 + [False] * 5
     assert titles == ["again", "loud", "same", *[""] * 5]
     assert all("24 texts" in preview for preview in previews[:3]) and previews[3:] == [""] * 5
-    assert not desk.remove_model(2, [], visitor(desk))["model_3"]["visible"]
-    desk.remove_model(0, [], visitor(desk))
+    assert not desk.remove_model(2, visitor(desk))["model_3"]["visible"]
+    desk.remove_model(0, visitor(desk))
     assert names(desk) == ["loud"]
-    shown = desk.remove_model(0, previews, visitor(desk))  # of a page that has not seen that two are gone
-    assert names(desk) == ["loud"] and "this page was behind" in said(shown)
-    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["human.jsonl", "loud.jsonl"]
+    # of a page that has not seen that two are gone
+    for change, *given in ((desk.remove_model,), (desk.rename_model, "other"), (desk.choose_column, "text")):
+        shown = desk.change_place(partial(change, 0), previews, *given, visitor(desk))
+        assert names(desk) == ["loud"] and "this page was behind" in said(shown)
+    assert said(desk.change_place(partial(desk.remove_model, 0), previews[:1], visitor(desk))) == ""
+    assert names(desk) == []
+    assert sorted(path.name for path in tmp_path.glob("*.jsonl")) == ["human.jsonl"]
 
 
 def test_a_ninth_set_an_empty_one_and_too_many_texts_are_named_and_the_others_stay(
@@ -106,7 +111,7 @@ def test_a_ninth_set_an_empty_one_and_too_many_texts_are_named_and_the_others_st
     assert "model set “m8” was not taken: at most 8 model sets are compared here, remove one first" in said(shown)
     assert not (tmp_path / "empty.txt").exists() and not Path(paths[8]).exists()  # what is not a set is not kept
     for _ in range(7):
-        desk.remove_model(0, [], visitor(desk))
+        desk.remove_model(0, visitor(desk))
     for number in range(3):
         desk.add_files([write_jsonl(tmp_path / f"many{number}.jsonl", [*HUMAN, *HUMAN[:10]])], visitor(desk))
     shown = desk.add_files([write_jsonl(tmp_path / "more.jsonl", HUMAN)], visitor(desk))
@@ -146,7 +151,7 @@ def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
         "pasted": 4,
         "pasted-2": 2,
     }
-    assert desk.remove_model(1, [], visitor(desk))["model_paste"] == ""  # the box is emptied with its set
+    assert desk.remove_model(1, visitor(desk))["model_paste"] == ""  # the box is emptied with its set
     with pytest.raises(gr.Error) as refused:
         press(desk, human="\n".join(HUMAN), model="a\n" * 41)
     assert refused.value.message == "model set “pasted-2”: at most 40 texts are taken here, got 41"
@@ -230,7 +235,7 @@ def test_no_text_is_read_twice(desk: Handlers, tmp_path: Path) -> None:
     desk.add_files([write_jsonl(tmp_path / "loud.jsonl", SHOUTING[:20])], visitor(desk))
     press(desk)
     assert tuple(SHOUTING[:20]) in read and len(set(read)) == len(read)
-    desk.remove_model(0, [], visitor(desk))
+    desk.remove_model(0, visitor(desk))
     press(desk)
     assert len(set(read)) == len(read)
     wanted = compute_mauve(p_text=HUMAN, q_text=SHOUTING[:20], **OPTIONS | {"featurize_model_name": recorded})
@@ -360,7 +365,7 @@ def test_errors_of_a_comparison_name_the_set(desk: Handlers, tmp_path: Path) -> 
     desk.add_files([write_jsonl(tmp_path / "gaps.jsonl", ["one", " ", "two"])], visitor(desk))
     with pytest.raises(gr.Error, match="model set “gaps” holds 1 empty or whitespace-only text of"):
         press(desk)
-    desk.remove_model(2, [], visitor(desk))
+    desk.remove_model(2, visitor(desk))
     desk.add_files([write_jsonl(tmp_path / "one.jsonl", ["one"])], visitor(desk))
     with pytest.raises(gr.Error, match="model set “one” must hold at least 2 texts"):
         press(desk)

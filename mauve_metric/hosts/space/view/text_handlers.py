@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
@@ -162,15 +163,21 @@ class TextHandlers:
                     self._put(session, name, read_upload(side.title, side.path, column, self.limits, side.kind))
             return self._models_shown(session, said)
 
-    def remove_model(self, number: int, previews: Sequence[str], session: Session) -> Values:
-        """Remove the set at a place on the page; if it was the pasted one, empty the box, too.
+    def change_place(self, change: Callable[..., Values], previews: Sequence[str], *given: Any) -> Values:
+        """Change the set at a place on the page, by one of the functions above and below; given: its arguments.
 
         previews: of all places, as the page shows them. Where it shows more sets than there are, an earlier removal is
-        on its way, and another set is in the place already: none is removed.
+        on its way, and another set is in the place already: nothing is changed.
         """
+        session: Session = given[-1]
         with session.editing:
             if sum(map(bool, previews)) > len(session.models):
-                return self._models_shown(session, [markup.note("this page was behind: remove again what is there")])
+                return self._models_shown(session, [markup.note("this page was behind: change again what is there")])
+            return change(*given)
+
+    def remove_model(self, number: int, session: Session) -> Values:
+        """Remove the set at a place on the page; if it was the pasted one, empty the box, too."""
+        with session.editing:
             name, pasted = _name_at(session, number), session.pasted
             if name is not None:
                 self._drop(session, name)

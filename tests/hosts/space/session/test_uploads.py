@@ -88,7 +88,7 @@ def test_no_model_upload_outlives_its_use(
     monkeypatch.setattr(Comparison, "save_report", lambda scored, path, measures: path.write_text("a report") and path)
     desk.add_files([upload("good.txt", MODEL), upload("bad.txt", ["a" * 201])], visitor(desk))
     assert [name for name in left(folder) if name.endswith(".txt")] == ["good.txt"] and len(left(folder)) == 2
-    desk.remove_model(0, [], visitor(desk))
+    desk.remove_model(0, visitor(desk))
     assert left(folder) == []
     desk.add_files([upload("good.txt", MODEL)], visitor(desk))
     desk.take_file(upload("human.txt", HUMAN), visitor(desk))

@@ -138,7 +138,7 @@ def test_one_file_in_both_boxes_is_two_columns(desk: Handlers, tmp_path: Path, m
     session = desk.sessions.get("a")
     assert [side.column for side in session.sets()] == ["human", "gpt4", "beam"]
     assert list(session.models) == ["both", "beam"] and shown["aligned"] is True
-    desk.remove_model(1, [], visitor(desk))
+    desk.remove_model(1, visitor(desk))
     code = press(desk, aligned=True)
     monkeypatch.chdir(tmp_path)
     assert (
