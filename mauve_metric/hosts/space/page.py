@@ -58,6 +58,8 @@ PLAY_RUNS: dict[str, Any] = {  # from kept features, in seconds
     "concurrency_limit": 2,
 }
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
+# all changes of texts: gradio begins events of one queue in their order, of several in any
+TEXTS: dict[str, Any] = {**QUICK, "concurrency_id": "texts", "concurrency_limit": 12}
 SILENT: dict[str, Any] = {**QUICK, "queue": False}
 ONCE: dict[str, Any] = {**QUICK, "trigger_mode": "once"}
 RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ONE_RUN}
@@ -172,7 +174,7 @@ class Wiring:
         handlers, parts, on = self.handlers, self.parts, self._on
         take = partial(on, lost="warn")
         # a choice while an earlier one is read counts too, after that one
-        each = {**QUICK, "trigger_mode": "multiple"}
+        each = {**TEXTS, "trigger_mode": "multiple"}
         file = partial(gr.on, [parts["human_file"].upload, parts["human_file"].clear])
         models = self.models()
         self.changes += [
@@ -181,7 +183,7 @@ class Wiring:
             take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"], how=each),
             take(parts["model_file"].upload, handlers.add_files, ["model_file"], models, how=each),
             take(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models, how=each),
-            take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models),
+            take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models, how=TEXTS),
             parts["aligned"].input(None, None, None, **QUICK),
         ]
         previews = [f"model_{number + 1}_preview" for number in range(handlers.limits.model_sets)]
@@ -195,7 +197,7 @@ class Wiring:
             self.changes += [
                 on(named, rename, [previews, name], models, how=each),
                 on(parts[column].input, choose, [previews, column], models, how=each),
-                on(parts[remove].click, drop, [previews], models),
+                on(parts[remove].click, drop, [previews], models, how=TEXTS),
             ]
 
     def models(self) -> list[str]:
@@ -212,12 +214,12 @@ class Wiring:
         seen.success(None, None, None, js=_SHOW, **QUICK)
         ticked = parts["aligned_here"].input(lambda: True, None, parts["aligned"], **ONCE)
         self._run(ticked.success)
-        everything = [*_HUMAN, "human_file", "human_paste", *self.models()]
+        everything, once = [*_HUMAN, "human_file", "human_paste", *self.models()], {**TEXTS, "trigger_mode": "once"}
         for number, label in enumerate(example_files()):
             take = partial(handlers.take_example, label)
-            taken = self._on(parts[f"example_{number}"].click, take, [], everything, how=ONCE, lost="warn")
+            taken = self._on(parts[f"example_{number}"].click, take, [], everything, how=once, lost="warn")
             self._run(taken.success)
-        sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=ONCE)
+        sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=once)
         self._run(sample.success)
         choice = [parts["featurize_model_name"], parts["featurizers"]]
         self._run(parts["compare_quick"].click(lambda: [SECOND, []], None, choice, **ONCE).success)

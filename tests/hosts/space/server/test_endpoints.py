@@ -315,6 +315,19 @@ def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
     assert "at most 40 texts of 200 characters, 1 MB a file" in shown["limits"]["value"]
 
 
+def test_all_changes_of_texts_wait_in_one_queue() -> None:
+    """Gradio begins the events of several queues in any order: what is left and what is clicked may change places."""
+    page = app.build_app(LIMITS, [], {"ngrams": ngrams})
+    changes = [
+        event
+        for event in page.fns.values()
+        if {"human_preview", "model_1_preview"} & {getattr(part, "elem_id", "") for part in event.outputs}
+        and [trigger for _, trigger in event.targets] != ["load"]
+    ]
+    assert len(changes) > 20 and {event.concurrency_id for event in changes} == {"texts"}
+    assert all(event.queue for event in changes)
+
+
 def test_a_page_without_examples_has_no_example_buttons(monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> Path:
         raise FileNotFoundError("no examples")
