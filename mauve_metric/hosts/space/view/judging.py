@@ -254,7 +254,7 @@ class JudgingPage:
         return shown
 
     def _show_again(self, kept: dict[str, object]) -> Values:
-        """What was there before a Start that failed, but for the name, which may be typed."""
+        """Show again what was there before a Start that failed, but for the name, which may be typed."""
         return {part: value for part, value in self._arrive(kept).items() if part is not self.rater}
 
     def _begin(

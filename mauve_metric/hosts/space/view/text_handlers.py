@@ -163,17 +163,17 @@ class TextHandlers:
                     self._put(session, name, read_upload(side.title, side.path, column, self.limits, side.kind))
             return self._models_shown(session, said)
 
-    def change_place(self, change: Callable[..., Values], previews: Sequence[str], *given: Any) -> Values:
-        """Change the set at a place on the page, by one of the functions above and below; given: its arguments.
+    def change_place(self, change: Callable[..., Values], previews: Sequence[str], *arguments: Any) -> Values:
+        """Change the set at a place on the page by another function, whose last argument is the session.
 
         previews: of all places, as the page shows them. Where it shows more sets than there are, an earlier removal is
         on its way, and another set is in the place already: nothing is changed.
         """
-        session: Session = given[-1]
+        session: Session = arguments[-1]
         with session.editing:
             if sum(map(bool, previews)) > len(session.models):
                 return self._models_shown(session, [markup.note("this page was behind: change again what is there")])
-            return change(*given)
+            return change(*arguments)
 
     def remove_model(self, number: int, session: Session) -> Values:
         """Remove the set at a place on the page; if it was the pasted one, empty the box, too."""
