@@ -155,10 +155,11 @@ class FeatureSet(StoredFeatures):
             WrongOption, NotFeatures, ValueError: a field is not what it should be; it names the field. Whether the
                 features are finite is checked where they are used.
         """
-        if isinstance(self.features, np.ndarray):
-            check_kind("features", self.features.shape, self.features.dtype, self.features.dtype.kind in "fiu")
-        elif not hasattr(self.features, "blocks"):
-            object.__setattr__(self, "features", numbers_of("features", self.features))
+        rows = self.features
+        if isinstance(rows, np.ndarray) and rows.dtype != object:
+            check_kind("features", rows.shape, rows.dtype, rows.dtype.kind in "fiu")
+        elif not hasattr(rows, "blocks"):  # also an array of arrays, as of a column of a table
+            object.__setattr__(self, "features", numbers_of("features", rows))
         shape = self.features.shape
         for name in (*EACH_TEXT, "groups", "content_keys"):
             value, is_whole = getattr(self, name), name in (*WHOLE_NUMBERS, "groups")

@@ -353,7 +353,7 @@ def test_what_is_known_of_features_is_checked_with_its_name(field: str, value: A
         FeatureSet(**{"features": np.zeros((20, 3)), field: value})
 
 
-@pytest.mark.parametrize("form", ["list", "tensor", "with gradient", "frame", "rows of tensors"])
+@pytest.mark.parametrize("form", ["list", "tensor", "with gradient", "frame", "rows of tensors", "column of rows"])
 def test_features_in_any_form_are_an_array(form: str, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(20, 3))
     import pandas
@@ -362,6 +362,7 @@ def test_features_in_any_form_are_an_array(form: str, tmp_path: Path) -> None:
     tensor = torch.tensor(rows)
     forms: dict[str, Any] = {"list": rows.tolist(), "tensor": tensor, "with gradient": torch.nn.Parameter(tensor)}
     forms |= {"frame": pandas.DataFrame(rows), "rows of tensors": [*tensor]}
+    forms["column of rows"] = pandas.Series([*rows]).to_numpy()  # an array of arrays
     features, expected = FeatureSet(forms[form]), FeatureSet(rows)
     assert len(features) == 20 and features.digest == expected.digest
     np.testing.assert_allclose(features.row_keys, expected.row_keys, rtol=1e-12)  # by the layout in memory
