@@ -169,8 +169,9 @@ def jackknifed(
         return smoothed
 
     # of thousands of buckets most have the counts of others: the terms of equal counts are computed once
-    pairs, bucket = np.unique(p_counts * (q_counts.max() + 1) + q_counts, return_inverse=True)
-    p_counts, q_counts = np.divmod(pairs, q_counts.max() + 1)
+    base = q_counts.max() + 1
+    pairs, bucket = np.unique(p_counts * base + q_counts, return_inverse=True)
+    p_counts, q_counts = np.divmod(pairs, base)
     p, q, p_smooth, q_smooth = p_counts / n_p, q_counts / n_q, shares(p_counts, n_p), shares(q_counts, n_q)
     full = terms(p_smooth, q_smooth)
     value = full.copy()

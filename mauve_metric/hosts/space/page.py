@@ -58,7 +58,7 @@ PLAY_RUNS: dict[str, Any] = {  # from kept features, in seconds
     "concurrency_limit": 2,
 }
 QUICK: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "concurrency_limit": 4}
-# all changes of texts: gradio begins events of one queue in their order, of several in any
+# of all changes of texts: gradio begins the events of one queue in their order, those of several queues in any order
 TEXTS: dict[str, Any] = {**QUICK, "concurrency_id": "texts", "concurrency_limit": 12}
 SILENT: dict[str, Any] = {**QUICK, "queue": False}
 ONCE: dict[str, Any] = {**QUICK, "trigger_mode": "once"}
@@ -214,12 +214,12 @@ class Wiring:
         seen.success(None, None, None, js=_SHOW, **QUICK)
         ticked = parts["aligned_here"].input(lambda: True, None, parts["aligned"], **ONCE)
         self._run(ticked.success)
-        everything, once = [*_HUMAN, "human_file", "human_paste", *self.models()], {**TEXTS, "trigger_mode": "once"}
+        everything = [*_HUMAN, "human_file", "human_paste", *self.models()]
         for number, label in enumerate(example_files()):
             take = partial(handlers.take_example, label)
-            taken = self._on(parts[f"example_{number}"].click, take, [], everything, how=once, lost="warn")
+            taken = self._on(parts[f"example_{number}"].click, take, [], everything, how=TEXTS, lost="warn")
             self._run(taken.success)
-        sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=once)
+        sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=TEXTS)
         self._run(sample.success)
         choice = [parts["featurize_model_name"], parts["featurizers"]]
         self._run(parts["compare_quick"].click(lambda: [SECOND, []], None, choice, **ONCE).success)
@@ -406,7 +406,7 @@ def main(**options: Any) -> None:
     prepare_threads()
     if "SPACE_ID" in os.environ:  # there, all visitors come through the proxies of the Hub, which alone are reached
         os.environ.setdefault("FORWARDED_ALLOW_IPS", "*")
-    # events, of which gradio counts the last 10 000 anew after each one, in 36 ms
+    # by default gradio counts its last 10 000 events after each event, which takes 36 ms of processor time
     os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "100")
     limits = read_limits(os.environ)
     keep_texts_out()

@@ -198,7 +198,7 @@ class JudgingPage:
             box.upload(self._choose, box, None, **quiet, queue=False)
         answers = [*self.game.buttons, *self.pairs.buttons]
         off = "{__type__: 'update', interactive: false}"
-        # until the texts are there: a second Start would read files that are deleted, an answer be for a text that goes
+        # a second Start would read files that are deleted already, and an answer would be for a text that is replaced
         pressed = self.start.click(
             None, None, [self.start, *answers], js=f"() => Array({1 + len(answers)}).fill({off})", **quiet
         )
@@ -206,7 +206,7 @@ class JudgingPage:
         begun = pressed.then(self._begin, taken, outputs, js=_READ, **once)
         again = begun.failure(self._show_again, browser, tables, js=_READ, **quiet, queue=False)
         begun.success(None, None, None, js=_SHOW, **quiet)
-        # no name is typed and nothing started before it: its answer would take the place of both
+        # Start and the name wait for this answer, which would overwrite what came of them
         arrived = app.load(self._arrive, browser, [self.rater, *tables], js=_READ, **quiet, queue=False)
         on = off.replace("false", "true")
         for ended in (begun.success, *(when for last in (again, arrived) for when in (last.success, last.failure))):
