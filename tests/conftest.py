@@ -146,6 +146,16 @@ ALL_DRAWS = ("test_equal_sets.py", "test_evaluation.py", "test_explain.py", "tes
 ALL_DRAWS += ("test_verdict.py",)
 
 
+@functools.cache
+def _files_of_slow_tests(session: pytest.Session) -> set[Path]:
+    """Name the files with simulations and programs in this run: they have all draws."""
+    return {
+        item.path
+        for item in session.items
+        if not {"slow", "browser", "ray"}.isdisjoint(mark.name for mark in item.iter_markers())
+    }
+
+
 @pytest.fixture(scope="module", autouse=True)
 def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
     """Cluster texts twice, divide them once, and draw few splits, where only a score's way is tested."""
@@ -155,8 +165,8 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         file = request.path.relative_to(Path(__file__).parent)
-        is_quick = request.config.option.markexpr.startswith("not")  # simulations and programs have all draws
-        if is_quick and file.parts[0] in FEW_DRAWS and file.name not in ALL_DRAWS:
+        is_few = file.parts[0] in FEW_DRAWS and file.name not in ALL_DRAWS
+        if is_few and request.path not in _files_of_slow_tests(request.session):
             patch.setattr(learned_score, "MOST_DIVISIONS", 1)
             patch.setattr(learned_score, "PERMUTATIONS", 19)
             patch.setattr(evaluation, "RUNS_OF_FEW_TEXTS", 2)

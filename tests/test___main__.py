@@ -29,6 +29,7 @@ def test_module_is_the_program(files: tuple[str, str]) -> None:
     assert run.stdout.count("\n") == 1 and json.loads(run.stdout)["mauve"] == direct(files).mauve
 
 
+@pytest.mark.more
 def test_output_that_is_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     run = program("warnings", "few_texts")
@@ -37,6 +38,7 @@ def test_output_that_is_not_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run.returncode == 0 and "mps, \\u2026" in run.stdout
 
 
+@pytest.mark.more
 def test_program_fails_with_one_line() -> None:
     run = program("score", "nowhere.txt", "nowhere.txt")
     assert run.returncode == 1 and run.stdout == ""
@@ -108,6 +110,7 @@ def test_output_that_goes_nowhere_is_said(redirection: str, message: str, files:
     assert found.stderr.count("\n") == 1 and f"mauve-metric: error: {message}" in found.stderr
 
 
+@pytest.mark.more
 def test_closed_stderr_sends_no_message_to_stdout(files: tuple[str, str]) -> None:
     found = shell(("nowhere.npy", files[1]), "2>&-")
     assert (found.returncode, found.stdout, found.stderr) == (1, "", "")
@@ -136,6 +139,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "when", ["mauve_metric.hosts.cli.main", "argparse", "numpy", "faiss", "mauve_metric.scoring.compute"]
 )

@@ -124,6 +124,7 @@ BAD: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("case", BAD)
 def test_bad_entries(builder: ModuleType, folder: Path, case: str) -> None:
     change, message = BAD[case]

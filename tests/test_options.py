@@ -103,6 +103,7 @@ VERBS: dict[str, Callable[..., object]] = {
 NOT_THE_WORK = ("signature.py", "dataclasses.py", "options.py")  # these read every field
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_reads_every_option_that_it_offers(verb: str, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of the one quantizer alone that makes the buckets; a checkpoint is for features that are read in blocks."""

@@ -263,6 +263,7 @@ def test_a_layer_that_is_no_folder_is_an_error(copy_of_the_package: Path) -> Non
     assert status == 1 and "mauve_metric.attic" in said
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("new", "imported", "rule"),
     [

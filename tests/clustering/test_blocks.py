@@ -302,6 +302,7 @@ def test_a_clustering_by_content_has_its_own_options_and_starts_by_k_means_plus_
 OF_CLUSTERING = [name for name, field in config_fields().items() if field.metadata["stage"] == "quantize"]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", OF_CLUSTERING)
 @pytest.mark.parametrize("by_content", [False, True])
 def test_a_checkpoint_is_of_all_options_of_its_clustering(

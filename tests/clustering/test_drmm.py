@@ -99,6 +99,7 @@ def test_the_steps_are_those_of_torch_adam() -> None:
         torch.testing.assert_close(mine, theirs.detach(), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.more
 def test_the_first_digit_names_clusters_that_are_far_apart() -> None:
     rows, truth = clusters(8, 4, 60, 6)
     labels = drmm(rows, layers=2, components=4, steps=600, seed=3).labels
@@ -107,6 +108,7 @@ def test_the_first_digit_names_clusters_that_are_far_apart() -> None:
     assert len(pairs) == 4 and len({digit for _, digit in pairs}) == 4
 
 
+@pytest.mark.more
 def test_later_digits_divide_what_is_left() -> None:
     rng = np.random.default_rng(9)
     rows = rng.normal(size=(400, 2))

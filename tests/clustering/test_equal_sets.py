@@ -37,6 +37,7 @@ def check(results: list[MauveResult]) -> None:
     assert len(outside) <= most
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
 def test_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
     quick: dict[str, Any] = {"num_runs": 1, "drmm_steps": 100, "lattice_epochs": 5, "lattice_hidden": 16}
@@ -50,6 +51,7 @@ def test_sixteen_halves_of_human_texts_are_rarely_different(quantizer: str) -> N
         check([scored(n, seed, quantizer, num_runs=1) for seed in range(8)])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("quantizer", "options"),
     [

@@ -255,6 +255,7 @@ def adversarial(squared_radius: int) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("squared_radius", [1, 20, 25, 30, 50, 96])
 def test_the_nearest_point_in_wider_numbers(squared_radius: int) -> None:
     every = points(squared_radius)

@@ -80,6 +80,7 @@ def check_nearest(search: Any, centres: Rows, labels: NDArray[np.int64]) -> None
     assert squares + search.cost(0) == pytest.approx(mine.sum(), rel=1e-5, abs=1e-6 * squares)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("way", [OneOfThree, BoundedCentres, LowCentres])
 @pytest.mark.parametrize(
     ("n", "r", "k", "decay"),

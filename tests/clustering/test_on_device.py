@@ -115,6 +115,7 @@ def test_scores_on_a_device_agree_with_the_cpu(device: str, options: dict[str, A
         assert found["p_value"] == pytest.approx(expected["p_value"], abs=0.1)
 
 
+@pytest.mark.more
 def test_frechet_distance_and_warnings_of_tensors() -> None:
     human, _ = samples()
     expected = compute_mauve(p_features=human, q_features=human, frechet_distance=True, num_runs=1)
@@ -124,6 +125,7 @@ def test_frechet_distance_and_warnings_of_tensors() -> None:
     assert [warning.code for warning in found.warnings] == [warning.code for warning in expected.warnings]
 
 
+@pytest.mark.more
 def test_tensors_that_are_not_on_a_gpu_are_arrays() -> None:
     human, model = samples()
     expected = compute_mauve(p_features=human, q_features=model, num_runs=1).mauve
@@ -177,6 +179,7 @@ def test_bad_devices(device: Any) -> None:
         compute_mauve(p_features=human, q_features=model, score_device=device)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("device", DEVICES)
 def test_comparisons_and_explanations_run_on_a_device(device: str) -> None:
     human, model = samples()

@@ -42,6 +42,7 @@ def test_clusterings_by_content_have_one_start_unless_another_number_is_asked_fo
     assert config_by_content(config, StackedSets(np.repeat([0, 1], 40))).kmeans_num_redo == made
 
 
+@pytest.mark.more
 def test_runs_have_seeds_of_their_own() -> None:
     p, q = sets()
     found = compute_mauve(p_features=p, q_features=q, **(DRMM | {"num_runs": 3}))
@@ -138,6 +139,7 @@ def test_memory_maps_take_no_copy_beside_their_unit_rows_and_projection(
     assert peak < 3 * (p.nbytes + q.nbytes)
 
 
+@pytest.mark.more
 def test_files_are_read_as_a_whole_and_refused_where_they_do_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +180,7 @@ def test_tensors_stay_tensors() -> None:
     )
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("change", "truth"),
     [
@@ -325,6 +328,7 @@ def test_texts_alone_in_a_fine_bucket_join_another_in_memory_and_in_blocks(
         assert np.sum(labels != np.concatenate(other)) < 5  # last bits
 
 
+@pytest.mark.more
 def test_closeness_does_not_depend_on_the_door(tmp_path: Path) -> None:
     """By number of buckets, quantizer, checkpoint, device and order of rows: last bits may move single texts."""
     p, q = sets(150, shift=0.6)
@@ -342,6 +346,7 @@ def test_closeness_does_not_depend_on_the_door(tmp_path: Path) -> None:
     assert in_blocks.closeness == pytest.approx(alone.closeness, abs=0.02)
 
 
+@pytest.mark.more
 def test_intervals_of_few_prompts_cover_mauve_of_the_distributions() -> None:
     """Of 20 kinds, which two buckets would blur; 24 of 30 are four standard errors below 96 %."""
     covered = 0

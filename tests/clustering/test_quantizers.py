@@ -105,6 +105,7 @@ def test_scores_of_drmm_are_those_of_its_labels() -> None:
     assert np.array_equal(same.p_labels, drmm.drmm(np.concatenate([p, q]), 2, 3, 40, seed=25).labels[:90])
 
 
+@pytest.mark.more
 def test_the_papers_presets_are_resolved_and_named_in_the_signature(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[str, tuple[object, ...]] = {}
 
@@ -149,6 +150,7 @@ def test_what_follows_from_counts_holds_for_drmm() -> None:
     assert equal.mauve > found.mauve and equal.p_value is not None and equal.p_value > 0.05
 
 
+@pytest.mark.more
 def test_models_are_compared_and_explained_on_buckets_of_drmm() -> None:
     p, near = sets(shift=0.0)
     far = near + np.float32(3)

@@ -156,6 +156,7 @@ def test_copies_of_a_smaller_share_are_among_those_of_a_larger_one() -> None:
     assert copied(written, training, 0.0, seed=3) == written and copied(written, training, 1.0, seed=3) == training
 
 
+@pytest.mark.more
 def test_duplication_sees_copies_of_training_texts(
     tmp_path: Path, tiny_gpt2: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ def test_each_knob_moves_alone_and_its_default_is_there() -> None:
     assert [item.value for item in found if (item.n, item.k, item.c) == (600, 60, 5)] == [600, 60, 5]
 
 
+@pytest.mark.more
 def test_a_table_of_hyperparameters(monkeypatch: pytest.MonkeyPatch) -> None:
     for knob, some in (("SHARES", ()), ("BUCKETS", (1 / 20,)), ("FACTORS", (20,))):
         monkeypatch.setattr(hyperparameters, knob, some)

@@ -516,6 +516,7 @@ def test_killed_and_taken_up_again(tiny_gpt2: str, tmp_path: Path, runs: list[in
 # --- never twice --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_the_second_run_computes_nothing(tiny_gpt2: str, runs: list[int], tmp_path: Path) -> None:
     human, model = texts_of(40), texts_of(40, seed=1)
     options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "num_buckets": 4, "knn": False, "num_runs": 1}
@@ -609,6 +610,7 @@ def test_the_file_holds_no_text(tiny_gpt2: str, tmp_path: Path) -> None:
         assert np.array(ids, dtype=kind).tobytes() not in b"".join(path.read_bytes() for path in files)
 
 
+@pytest.mark.more
 def test_caches_opened_at_once_lose_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """SQLite does not wait while another connection makes a new file, or closes it: the cache does."""
     start = threading.Barrier(2, timeout=300)

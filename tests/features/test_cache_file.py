@@ -177,6 +177,7 @@ def test_a_full_disk_is_reported_once_a_run(
     assert len(told) == 1 and f"cannot be {what}, features are not kept" in told[0] and FILE_NAME in told[0]
 
 
+@pytest.mark.more
 def test_a_full_disk_ends_a_command_with_one_sentence(tmp_path: Path) -> None:
     pytest.importorskip("resource")
     content = made(tmp_path)

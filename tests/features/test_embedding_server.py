@@ -42,6 +42,7 @@ def test_rows_come_in_the_order_of_the_texts(answers: Answers, caplog: pytest.Lo
     assert pickle.loads(pickle.dumps(encode))(["a"]).tolist() == [embedding("a")]
 
 
+@pytest.mark.more
 def test_what_passes_is_tried_again_and_what_stays_is_named(answers: Answers) -> None:
     encode = embedding_server(answers.url, "m", batch_size=1, retries=2)
     assert encode(["fine", "twice a", "busy f"]).tolist() == [*map(embedding, ["fine", "twice a", "busy f"])]
@@ -53,6 +54,7 @@ def test_what_passes_is_tried_again_and_what_stays_is_named(answers: Answers) ->
     assert "text 2: InternalServerError" in str(failed.value) and KEY not in str(failed.value)
 
 
+@pytest.mark.more
 def test_a_refused_request_is_sent_in_halves(answers: Answers) -> None:
     answers.most_texts = 5
     encode = embedding_server(answers.url, "m", batch_size=32)
@@ -141,6 +143,7 @@ def test_a_killed_run_goes_on_where_it_was(answers: Answers, tmp_path: Path) -> 
     assert answers.requests[-1][1]["input"] == ["new"] and len(answers.requests) == 4
 
 
+@pytest.mark.more
 def test_a_score_by_name_and_by_function_are_one(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {"p_text": HUMAN, "q_text": MODEL, "num_buckets": 3, "cache": False}
     named = compute_mauve(**options, featurize_model_name="server:m", server=answers.url)
@@ -223,6 +226,7 @@ def test_an_error_of_the_progress_ends_the_run(answers: Answers) -> None:
         job.of_texts("texts", TEXTS)
 
 
+@pytest.mark.more
 def test_a_callback_a_harness_and_the_page_ask_it(answers: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     from mauve_metric import evaluate_model
     from mauve_metric.hosts.harness.lm_eval import task_functions

@@ -34,6 +34,7 @@ class Named:
         return ngrams(texts)
 
 
+@pytest.mark.more
 def test_any_object_with_encode_is_a_featurizer(tmp_path: Path) -> None:
     options: dict[str, Any] = {"p_text": HUMAN, "q_text": MODEL, "num_buckets": 3, "cache": False}
     expected = compute_mauve(**options, featurize_model_name=ngrams)

@@ -17,6 +17,7 @@ from mauve_metric.features.featurize import featurize_texts
 from mauve_metric.options import RunOptions
 
 
+@pytest.mark.more
 def test_automatic_pooling(tiny_gpt2: str, tiny_roberta: str, minilm: str) -> None:
     assert [load_encoder(name).pooling for name in (tiny_gpt2, tiny_roberta, minilm)] == ["last", "last", "mean"]
 

@@ -141,6 +141,7 @@ def test_the_score_is_that_of_the_texts(tiny_gpt2: str, tmp_path: Path, human: F
     )
 
 
+@pytest.mark.more
 def test_texts_follow_the_reference(tiny_gpt2: str) -> None:
     own = {"featurize_model_name": tiny_gpt2, "pooling": "mean", "dtype": "float64", "max_text_length": 7}
     kept = FeatureSet.from_texts(HUMAN, **own)
@@ -223,6 +224,7 @@ def test_features_from_a_file_without_identity_are_a_warning(tiny_gpt2: str, hum
     assert compute_mauve(p=FeatureSet(human.features), q=FeatureSet(human.features), **SMALL).warnings == raw.warnings
 
 
+@pytest.mark.more
 def test_shell_ships_features_without_texts(tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     human, model = tmp_path / "human.jsonl", tmp_path / "model.jsonl"
     for path, texts in ((human, HUMAN), (model, MODEL)):
@@ -306,6 +308,7 @@ def test_a_file_chooses_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert compute_mauve(p=FeatureSet.load(path), q=FeatureSet.load(path), **SMALL).mauve == 1  # nothing to load
 
 
+@pytest.mark.more
 def test_a_file_of_a_built_in_featurizer_is_followed(minilm: str, tmp_path: Path) -> None:
     path = FeatureSet.from_texts(HUMAN, featurize_model_name=minilm, max_text_length=8).save(tmp_path / "human.npz")
     found = compute_mauve(p=FeatureSet.load(path), q_text=MODEL, **SMALL)

@@ -211,6 +211,7 @@ def test_batches_keep_to_the_limits(tiny_gpt2: str) -> None:
     assert sum(rows for rows, _ in model.shapes) == 30
 
 
+@pytest.mark.more
 def test_little_padding_on_mixed_lengths(tiny_gpt2: str) -> None:
     encoder, model = counting(tiny_gpt2)
     _, stats = featurize_texts(encoder, mixed_texts(1500, 20))

@@ -40,6 +40,7 @@ def test_the_featurizer_that_reads_a_language_is_named(language: str) -> None:
             assert warning.message.endswith(f"featurize_model_name='{reader}'")
 
 
+@pytest.mark.more
 def test_the_language_is_kept_with_the_features(tmp_path: Path) -> None:
     made = FeatureSet.from_texts(TEXTS["el"][:30], featurize_model_name="use").save(tmp_path / "el.npz")
     stored = FeatureSet.load(made)

@@ -131,6 +131,7 @@ def test_a_prefix_is_put_before_each_text(tiny_gpt2: str) -> None:
     assert again.identity == prefixed.identity and not np.array_equal(prefixed.features, plain.features)
 
 
+@pytest.mark.more
 def test_a_prefix_is_signed_where_there_is_one(tiny_gpt2: str) -> None:
     sides = {"p_text": HUMAN, "q_text": MODEL, "featurize_model_name": tiny_gpt2}
     usual = compute_mauve(**sides).signature

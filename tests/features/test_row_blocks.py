@@ -86,6 +86,7 @@ def expected() -> MauveResult:
     return compute_mauve(p_features=human, q_features=model, **OPTIONS)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_every_form_gives_the_score_of_the_array(
     form: Callable[[Array, Path], Any], tmp_path: Path, expected: MauveResult
@@ -99,6 +100,7 @@ def test_every_form_gives_the_score_of_the_array(
     assert (found.n_p, found.n_q) == (600, 500)
 
 
+@pytest.mark.more
 def test_large_arrays_take_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
     human, model = samples()
     for order in ("qp", "pq"):
@@ -153,6 +155,7 @@ def test_a_finished_clustering_is_taken_up_again(tmp_path: Path, monkeypatch: py
     assert resumed.mauve == compute_mauve(p_features=human, q_features=model, **OPTIONS, knn=False).mauve
 
 
+@pytest.mark.more
 def test_a_checkpoint_of_another_job_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -229,6 +232,7 @@ def mapped(rows: Array, name: str, folder: Path) -> Array:
     return found
 
 
+@pytest.mark.more
 def test_models_are_compared_in_blocks_as_in_memory(tmp_path: Path) -> None:
     human, model = samples()
     models = {"a": model, "b": model + np.float32(0.1), "c": model}

@@ -131,6 +131,7 @@ def expected(tiny_gpt2: str) -> MauveResult:
     return compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_every_form_gives_the_same_score(tiny_gpt2: str, expected: MauveResult, form: Any) -> None:
     pytest.importorskip("datasets")
@@ -246,6 +247,7 @@ def test_identical_texts_are_computed_once(tiny_gpt2: str, monkeypatch: pytest.M
 LONG, SHORT = texts_of(40, 4, 14, 10), texts_of(40, 5, 4, 3)
 
 
+@pytest.mark.more
 def test_lengths_that_differ_are_a_warning(tiny_gpt2: str) -> None:
     options = {"featurize_model_name": tiny_gpt2, **SMALL}
     found = compute_mauve(p_text=LONG, q_text=SHORT, **options)
@@ -278,6 +280,7 @@ def cut_by_hand(tiny_gpt2: str) -> tuple[int, MauveResult]:
     return length, compute_mauve(p_text=LONG, q_text=SHORT, max_text_length=length, **options)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", [as_list, as_generator, as_arrow], ids=lambda form: form.__name__)
 def test_lengths_cut_to_the_shorter_median(tiny_gpt2: str, cut_by_hand: tuple[int, MauveResult], form: Any) -> None:
     length, by_hand = cut_by_hand
@@ -453,6 +456,7 @@ def prompted(path: Path, texts: list[str], prompts: list[Any], field: str = "pro
     return path
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("human", "model", "design"),
     [

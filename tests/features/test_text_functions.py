@@ -31,6 +31,7 @@ def test_errors_know_every_packaged_featurizer() -> None:
     assert {*PACKAGED} == {*MODEL_FOLDERS, *TEXT_FUNCTIONS}
 
 
+@pytest.mark.more
 def test_a_packaged_function_is_signed_by_name_and_revision() -> None:
     result = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name="ngrams", cache=False)
     assert f"featurize_model_name:ngrams|revision:{REVISION}|" in result.signature
@@ -39,6 +40,7 @@ def test_a_packaged_function_is_signed_by_name_and_revision() -> None:
     assert own.mauve == result.mauve and "revision:unknown" in own.signature
 
 
+@pytest.mark.more
 def test_stored_features_are_followed_without_asking(tmp_path: Path) -> None:
     path = FeatureSet.from_texts(HUMAN, featurize_model_name="ngrams", cache=False).save(tmp_path / "human.npz")
     result = compute_mauve(p=FeatureSet.load(path), q_text=MODEL, cache=False)

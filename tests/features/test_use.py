@@ -65,6 +65,7 @@ def test_other_weights_and_no_package_are_refused(tmp_path: Path, monkeypatch: p
         use._tokenizer.__wrapped__()
 
 
+@pytest.mark.more
 def test_it_works_with_a_thread_for_each_processor_or_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     from threadpoolctl import threadpool_limits
 

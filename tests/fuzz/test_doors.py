@@ -107,6 +107,7 @@ def test_any_array(array: Any, layout: str) -> None:
     assert found.to_dict() | {"signature": ""} == expected.to_dict() | {"signature": ""}
 
 
+@pytest.mark.more
 @given(
     array=hnp.arrays(np.float32, st.tuples(st.just(9), st.just(3)), elements=st.floats(-9, 9, width=32)),
     mode=st.sampled_from(["r", "c", "r+"]),
@@ -127,6 +128,7 @@ def test_memory_maps_are_the_numbers_that_they_hold(
         assert found.to_dict() == expected.to_dict()
 
 
+@pytest.mark.more
 @given(
     arrays=st.lists(
         hnp.arrays(st.one_of(hnp.integer_dtypes(), hnp.floating_dtypes(endianness="<")), st.just((5, 3))),
@@ -153,6 +155,7 @@ def test_blocks_are_the_numbers_that_they_hold(arrays: list[Any]) -> None:
 COSTLY = {"num_runs", "permutations", "divergence_curve_discretization_size", "kmeans_num_redo"}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", [item.name for item in dataclasses.fields(MauveConfig)])
 @given(value=ANYTHING)
 def test_any_value_of_a_field(name: str, value: Any) -> None:
@@ -218,6 +221,7 @@ def changed(data: bytes, changes: list[tuple[str, int, bytes]]) -> bytes:
     return data
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet"])
 @given(changes=CHANGES)
 def test_any_file_of_features(suffix: str, changes: list[tuple[str, int, bytes]], folder: Path) -> None:

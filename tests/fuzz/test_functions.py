@@ -175,6 +175,7 @@ def test_the_good_call_is_one(name: str, files: dict[str, str]) -> None:
     check_result(called(name, good_arguments(name, files)))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", CALLS)
 @given(data=st.data())
 def test_any_value_of_an_argument(name: str, data: st.DataObject, files: dict[str, str]) -> None:

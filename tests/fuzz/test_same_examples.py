@@ -26,6 +26,7 @@ def drawn() -> list[str]:
     return found
 
 
+@pytest.mark.more
 def test_examples_do_not_depend_on_imported_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = drawn()
     module = ModuleType("other")

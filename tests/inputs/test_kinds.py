@@ -74,6 +74,7 @@ def test_what_is_chosen_is_in_the_signature_and_must_be_there(tmp_path: Path) ->
         read_texts(f"{path}[kind=a]")
 
 
+@pytest.mark.more
 def test_one_file_serves_both_sides(tmp_path: Path, tiny_gpt2: str, capsys: pytest.CaptureFixture[str]) -> None:
     sides = [*[{"text": text, "label": "human"} for text in HUMAN], *[{"text": text, "label": "ai"} for text in MODEL]]
     path = jsonl(tmp_path / "a.jsonl", sides)

@@ -105,6 +105,7 @@ def test_the_names_of_the_rules_are_those_of_the_option() -> None:
     assert Stripping(",".join(STRIP), ["a"]).identity()["strip"] == MauveConfig(strip=[*reversed(STRIP)]).strip
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "mark", ["<think>", "</think>", "<", "[", "[a](", "**a ", "*a _b ", "`", "```", "#", "\n", " "]
 )
@@ -147,6 +148,7 @@ THOUGHT = [
 ]
 
 
+@pytest.mark.more
 def test_a_model_that_thinks_scores_as_if_it_did_not() -> None:
     plain = compute_mauve(p_text=HUMAN, q_text=MODEL, **SMALL)
     wrapped = compute_mauve(p_text=HUMAN, q_text=THOUGHT, **SMALL)
@@ -207,6 +209,7 @@ def test_a_reference_without_wrapping_needs_no_stripping(tmp_path: Path) -> None
             compute_mauve(p=reference, q_text=THOUGHT, strip=rules, **SMALL)
 
 
+@pytest.mark.more
 def test_prompts_come_from_a_list_or_a_file(tmp_path: Path) -> None:
     prompts = [f"Write text number {number}:" for number in range(len(MODEL))]
     echo = [f"{prompt} {text}" for prompt, text in zip(prompts, MODEL, strict=True)]
@@ -246,6 +249,7 @@ def test_rules_are_written_as_one_likes() -> None:
     assert MauveConfig(strip=("whitespace", "whitespace")).strip == "whitespace" and MauveConfig(strip=[]).strip == "no"
 
 
+@pytest.mark.more
 def test_the_shell_strips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prompts = ["Tell me a story."]
     for name, texts in (

@@ -334,6 +334,7 @@ def test_the_size_that_a_sheet_states_is_not_trusted(tmp_path: Path) -> None:
     assert read_texts(path) == LINES * 5
 
 
+@pytest.mark.more
 def test_a_cell_far_outside_takes_little_memory(tmp_path: Path) -> None:
     path = workbook(tmp_path / "a.xlsx", ["Reply"], *[[line] for line in LINES])
     book = openpyxl.load_workbook(path)

@@ -117,6 +117,7 @@ def by_mean_difference(rows: np.ndarray, is_model: np.ndarray, fold_of: np.ndarr
     return scores
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("n", "d", "copies"), [(25, 2, 1), (60, 50, 1), (60, 10, 3)])
 def test_equal_sets_are_rarely_told_apart(n: int, d: int, copies: int) -> None:
     runs, level = 200, 0.9
@@ -141,6 +142,7 @@ def test_equal_sets_are_rarely_told_apart(n: int, d: int, copies: int) -> None:
     assert (np.abs(values.mean(axis=0) - 0.5) < 4 * values.std(axis=0) / np.sqrt(runs)).all()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("sizes", [[120] + [1] * 297, [100, 100] + [2] * 100])
 def test_equal_sets_with_a_few_large_prompts_are_rarely_told_apart(sizes: list[int]) -> None:
     runs, level = 150, 0.95

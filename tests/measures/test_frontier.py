@@ -107,6 +107,7 @@ def test_closed_form_of_half_against_one(c: float) -> None:
     assert exact_area([0.5, 0.5], [1.0, 0.0], c) == pytest.approx(closed, rel=0, abs=1e-12)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("shift", "scale", "area", "integral"), GAUSSIANS)
 def test_fine_partition_of_gaussians(shift: float, scale: float, area: float, integral: float) -> None:
     width = 0.01
@@ -240,6 +241,7 @@ def test_staircases_bracket_the_exact_area(c: float) -> None:
         assert high - low < 0.1 * max(1, c / 5)  # steps of about 1/400 in λ: not an empty statement
 
 
+@pytest.mark.more
 def test_grid_is_within_a_thousandth_of_the_exact_area() -> None:
     # -5e-4 … +5e-4 seen on 500 buckets at c = 5 and 25 weights: twice that is asked for. With fewer
     # buckets and far distributions it can be a little more (1.08e-3 seen): twice that bound there.
@@ -337,6 +339,7 @@ def test_extreme_probabilities() -> None:
         assert math.isfinite(frontier_integral([0.5, 0.5, tiny], [1, tiny, 0]))
 
 
+@pytest.mark.more
 def test_many_buckets_and_large_scaling_factors() -> None:
     rng = np.random.default_rng(14)
     p, q = rng.dirichlet(np.full(1000, 0.1), size=2)

@@ -146,6 +146,7 @@ def test_float32_rows_are_taken_as_they_are() -> None:
     assert support_scores(p, q) == pytest.approx(naive(p, q, 4, False), rel=0, abs=1e-12)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("d", [2, 40, 700])
 @pytest.mark.parametrize(("n_p", "n_q"), [(300, 300), (250, 400)])
 def test_equal_to_prdc_without_ties(d: int, n_p: int, n_q: int) -> None:

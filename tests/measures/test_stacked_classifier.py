@@ -143,6 +143,7 @@ def test_differences_beyond_the_means_are_seen(sets: Callable[[np.random.Generat
     assert stacked.p_value < 1e-4
 
 
+@pytest.mark.more
 def test_equal_sets_are_not_told_apart_and_have_uniform_p_values() -> None:
     """Of 40 uniform numbers those below .2 are 8 with a standard error of 2.5, and all are above 1e-4."""
     aucs, p_values = [], []

@@ -49,6 +49,7 @@ def changed(
     return replace(result, verdict=said[0], verdict_reason=said[1], p_value=p, **scores)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("said", VERDICTS)
 def test_no_verdict_claims_equality(pair: Comparison, said: tuple[Any, str | None]) -> None:
     for ends, p in itertools.product(ENDS, P_VALUES):
@@ -57,6 +58,7 @@ def test_no_verdict_claims_equality(pair: Comparison, said: tuple[Any, str | Non
             assert not FORBIDDEN.search(text), text
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("said", VERDICTS)
 @pytest.mark.parametrize(("difference", "real"), [(0.0, False), (0.1, False), (0.1, True)])
 def test_no_comparison_claims_equality(

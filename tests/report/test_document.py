@@ -146,6 +146,7 @@ def test_json_holds_the_signature_and_no_other_type(name: str) -> None:
     assert signature in json.dumps(values, ensure_ascii=False)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", MAKERS)
 def test_figure_and_report_show_the_names_and_run_nothing(name: str, tmp_path: Path) -> None:
     found, tags = made(name), []

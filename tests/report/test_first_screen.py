@@ -165,6 +165,7 @@ WRONG = {  # what a model's file holds in place of its texts: of each text, and 
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", WRONG)
 def test_what_is_no_text_is_named_on_the_first_screen(kind: str) -> None:
     words = np.random.default_rng(0).choice(["harbour", "winter", "money", "letter", "garden"], (120, 12))

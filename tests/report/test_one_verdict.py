@@ -107,6 +107,7 @@ def test_explanations_agree_with_the_verdict(results: dict[str, MauveResult], ex
         assert len(str(told).splitlines()) <= MOST_LINES_OF_EXPLAIN
 
 
+@pytest.mark.more
 def test_comparisons_agree_with_the_verdicts(results: dict[str, MauveResult], comparison: Comparison) -> None:
     for name, result in results.items():
         pages = [report_page] if name not in [*NO_VERDICT][1:] else []  # the reasons differ in one sentence

@@ -26,6 +26,7 @@ class Page(HTMLParser):
         self.sources += [value or "" for name, value in attrs if name in ("src", "href") or name.startswith("on")]
 
 
+@pytest.mark.more
 def test_report_is_self_contained_and_escaped(told: Comparison, tmp_path: Path) -> None:
     path = told.save_report(tmp_path / "report.html")
     content, page = path.read_text(encoding="utf-8"), Page()
@@ -70,6 +71,7 @@ def test_a_frame_has_the_numbers_of_the_table(told: Comparison) -> None:
         told.to_frame("other")
 
 
+@pytest.mark.more
 def test_a_notebook_shows_the_first_screen_and_the_figure(told: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page()
     page.feed(told._repr_html_())

@@ -14,6 +14,7 @@ from mauve_metric.results.runs import difference_of_runs, mean_of_runs, names_of
 from mauve_metric.uncertainty.intervals import Estimate
 
 
+@pytest.mark.more
 def test_the_interval_has_the_errors_of_runs_and_of_texts() -> None:
     rng = np.random.default_rng(0)
     human = rng.normal(size=(200, 5))
@@ -90,6 +91,7 @@ def test_shared_human_texts_stay_in_a_difference_of_means() -> None:
     assert found.stderr == pytest.approx(0.05) and found.p_value == 1.0
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("runs", [2, 3, 5])
 def test_intervals_of_differences_of_means_cover_the_truth(runs: int) -> None:
     """True differences of models; training moves each run by .05, texts by .04, human texts each model by .03."""

@@ -156,6 +156,7 @@ def test_a_figure_draws_every_name_and_runs_none(
         assert not re.search(r"<script>alert\(1\)|alert\(1\)</script>|<!--<script>", page)
 
 
+@pytest.mark.more
 def test_attributes_of_javascript_objects_are_ordinary_names() -> None:
     rng = np.random.default_rng(1)
     data = {name: rng.normal(size=(20, 3)) for name in (*KEYS, "gpt2")}
@@ -164,6 +165,7 @@ def test_attributes_of_javascript_objects_are_ordinary_names() -> None:
     assert [drawn.count(f">{key}<") for key in KEYS] == [drawn.count(">gpt2<")] * len(KEYS) != [0] * len(KEYS)
 
 
+@pytest.mark.more
 def test_the_map_of_texts_takes_any_name_and_text() -> None:
     rng = np.random.default_rng(2)
     names = ["human", *NASTY]
@@ -197,6 +199,7 @@ def test_the_signature_says_the_size_of_every_set(nasty: Comparison) -> None:
     assert sizes == {"n_p": 20, "n_model_p": 21, "n_model_model_p": 22, "n_gpt2": 23}
 
 
+@pytest.mark.more
 def test_the_shell_prints_files_of_any_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
     paths = [tmp_path / f"{name}.npy" for name in ("human", "\x1b[31mred", "=1+1", "a\rb")]

@@ -157,6 +157,7 @@ def test_on_one_thread_functions_run_when_they_are_waited_for(wanted: bool, monk
             failed()
 
 
+@pytest.mark.more
 def test_a_score_in_threads_is_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     p, q, r = (rng.normal(size=(120, 8)) for _ in "pqr")

@@ -119,6 +119,7 @@ def equal_models(k: int, shift: float, rng: np.random.Generator) -> tuple[Floats
 # --- input --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_aligned_models_have_equal_rows() -> None:
     assert compare(p_features=HUMAN_FEATURES, models=MODEL_FEATURES, aligned=True, num_runs=1).design == "aligned"
     uneven = {"a": MODEL_FEATURES["good"], "b": MODEL_FEATURES["bad"][1:]}
@@ -266,6 +267,7 @@ def test_a_level_that_rounds_to_none_is_no_division_by_zero() -> None:
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("aligned", [False, True])
 def test_a_model_whose_rows_are_not_in_step_touches_no_other(aligned: bool) -> None:
     rng = np.random.default_rng(0)

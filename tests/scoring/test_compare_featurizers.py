@@ -41,6 +41,7 @@ def several() -> Comparison:
     return compare(TEXTS, MODELS, featurizers={"word_s": words, "marks": marks}, buckets=1, **OPTIONS)
 
 
+@pytest.mark.more
 def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison) -> None:
     assert [*several.by_featurizer] == ["word_s", "marks"]
     own = several.to_dict()
@@ -62,6 +63,7 @@ def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison)
     assert several.explanations and not several.by_featurizer["marks"].explanations
 
 
+@pytest.mark.more
 def test_one_classifier_has_the_features_of_all(several: Comparison) -> None:
     """Equal to the learned scores of a comparison of features that are put side by side."""
 
@@ -83,6 +85,7 @@ def test_one_classifier_has_the_features_of_all(several: Comparison) -> None:
     assert [row["real"] for row in rows] == ["yes"]
 
 
+@pytest.mark.more
 def test_the_classifier_of_all_allows_for_prompts_that_features_show() -> None:
     rng = np.random.default_rng(0)
     common = rng.normal(size=(60, 40))
@@ -113,6 +116,7 @@ def test_the_verdict_names_the_featurizer_that_alone_tells_models_apart(several:
     assert not several.by_featurizer["marks"].differences[0].real
 
 
+@pytest.mark.more
 def test_every_form_has_the_rows_of_all(several: Comparison) -> None:
     rows = list(csv.DictReader(io.StringIO(several.to_csv())))
     each = [(name, model) for name, one in several.by_featurizer.items() for model in one.ranking]
@@ -155,6 +159,7 @@ def test_the_figure_has_the_intervals_of_all(several: Comparison) -> None:
     ]
 
 
+@pytest.mark.more
 def test_one_that_cannot_be_used_is_named_and_the_others_run() -> None:
     def broken(texts: list[str]) -> np.ndarray:
         raise RuntimeError("no room")
@@ -182,6 +187,7 @@ def test_what_one_featurizer_made_is_refused(sides: Callable[[], dict[str, Any]]
         compare(**sides(), featurizers=[ngrams, words])
 
 
+@pytest.mark.more
 def test_the_shell_takes_the_flag_again(tmp_path: Path, tiny_gpt2: str, capsys: pytest.CaptureFixture[str]) -> None:
     files = [write_jsonl(tmp_path / f"{name}.jsonl", texts) for name, texts in (("human", HUMAN), ("model", MODEL))]
     flags = [

@@ -315,6 +315,7 @@ def test_mauve_text_keywords_are_all_taken() -> None:
         assert usual == theirs[name].default, name
 
 
+@pytest.mark.more
 def test_use_float64(tiny_gpt2: str) -> None:
     options: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS, "featurize_model_name": tiny_gpt2}
     double = compute_mauve(**options, use_float64=True)
@@ -348,6 +349,7 @@ def test_one_side_as_features_of_the_same_function() -> None:
     assert "p_input:features" in out.signature and "q_input" not in out.signature
 
 
+@pytest.mark.more
 def test_live_model_with_a_head_in_training_mode(tiny_gpt2: str) -> None:
     from transformers import AutoTokenizer, GPT2LMHeadModel
 

@@ -194,6 +194,7 @@ def test_every_score_of_a_result_is_in_the_table() -> None:
     assert scalars - NO_SCORES == set(SCORES)
 
 
+@pytest.mark.more
 def test_scores_stay_in_their_range() -> None:
     rng = np.random.default_rng(24)
     for _ in range(15):

@@ -37,6 +37,7 @@ def result() -> MauveResult:
     return compute_mauve(**SETS, featurizers={"blind": blind, "marks": marks}, **OPTIONS)
 
 
+@pytest.mark.more
 def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResult) -> None:
     alone = {
         name: compute_mauve(**SETS, featurize_model_name=one, **OPTIONS)
@@ -81,6 +82,7 @@ def test_the_verdict_names_the_featurizer_that_alone_sees_a_difference(result: M
     assert held["by_featurizer"]["blind"]["verdict"] != "different"
 
 
+@pytest.mark.more
 def test_one_that_cannot_be_used_is_named_and_the_others_run(caplog: pytest.LogCaptureFixture) -> None:
     def broken(texts: list[str]) -> np.ndarray:
         raise RuntimeError("no room\nfor this model")
@@ -94,6 +96,7 @@ def test_one_that_cannot_be_used_is_named_and_the_others_run(caplog: pytest.LogC
         compute_mauve(**SETS, featurizers=[broken, marks], **OPTIONS)
 
 
+@pytest.mark.more
 def test_streams_are_read_once_for_all_and_options_hold_for_all(tiny_gpt2: str, tiny_roberta: str) -> None:
     from transformers import AutoModel, AutoTokenizer
 
@@ -132,6 +135,7 @@ def test_invalid_featurizers_are_refused() -> None:
             compute_mauve(**SETS, featurizers=wrong)  # type: ignore[arg-type]
 
 
+@pytest.mark.more
 def test_evaluate_takes_several_featurizers(tmp_path: Path, result: MauveResult) -> None:
     from mauve_metric.hosts.evaluate.metric import Mauve
 
@@ -142,6 +146,7 @@ def test_evaluate_takes_several_featurizers(tmp_path: Path, result: MauveResult)
         metric.compute(reference_features=np.eye(9), predictions=SETS["q_text"])
 
 
+@pytest.mark.more
 def test_the_shell_takes_the_flag_again(
     tmp_path: Path, tiny_gpt2: str, tiny_roberta: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -90,6 +90,7 @@ def of_arrays() -> MauveResult:
     return compute_mauve(p_features=p, q_features=q, num_runs=1)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_the_same_features_has_the_same_headline(
     form: str, of_arrays: MauveResult, tmp_path: Path
@@ -158,6 +159,7 @@ def test_texts_that_people_repeat_are_one_draw(both: bool) -> None:
     assert different <= 2
 
 
+@pytest.mark.more
 def test_equal_sets_whose_prompts_nobody_declares_are_not_different() -> None:
     rng = np.random.default_rng(1)
     prompts = rng.normal(size=(200, 100))

@@ -105,6 +105,7 @@ def test_wrong_input() -> None:
         explain(p_features=p, q_features=p, num_bucket=3)
 
 
+@pytest.mark.more
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, seed in (("human", 0), ("model", 1)):
         np.save(tmp_path / f"{name}.npy", topics_set([0.4, 0.4, 0.2], 40, seed)[0])
@@ -138,6 +139,7 @@ def test_planted_extreme_texts_come_first() -> None:
     assert values["most_model"][0] == {"row": 44, "score": high[0], "text": "model 44"}
 
 
+@pytest.mark.more
 def test_planted_ngrams_are_named_with_the_featurizer_that_sees_them() -> None:
     rng = np.random.default_rng(1)
     words = ["the", "old", "barn", "river", "cold", "and", "so", "left"]

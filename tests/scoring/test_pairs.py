@@ -35,6 +35,7 @@ def drawn(rng: np.random.Generator, q: np.ndarray, name: str) -> dict[str, Any]:
     return {"closeness": found.value, "closeness_ci": found.ci, **sizes}
 
 
+@pytest.mark.more
 def test_equal_truth_is_called_a_difference_in_at_most_5_of_100_cases() -> None:
     rng = np.random.default_rng(3)
     for q in (EVEN, TILTED):
@@ -94,6 +95,7 @@ def test_results_that_cannot_be_believed_are_refused(change: dict[str, Any], mes
         compare_pairs(pair(1, 0.3), pair(4, 0.3).to_dict() | change)
 
 
+@pytest.mark.more
 def test_the_shell_reads_the_result_of_another_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["harbour", "river", "ship", "letter", "garden", "winter", "evening", "road"]
     rng = np.random.default_rng(0)

@@ -89,6 +89,7 @@ def test_a_signature_leaves_out_options_of_unused_quantizers() -> None:
     assert "kmeans_num_redo" not in other and "kmeans_max_iter" not in other
 
 
+@pytest.mark.more
 def test_each_field_of_featurizers_changes_the_signature_of_texts(tiny_gpt2: str, tiny_roberta: str) -> None:
     options: dict[str, Any] = {"p_text": TEXTS, "q_text": OTHERS, "featurize_model_name": tiny_gpt2} | QUICK
     before = compute_mauve(**options).signature

@@ -151,6 +151,7 @@ def test_a_collapsed_model_is_different() -> None:
     assert found.shown_p_value is not None and found.shown_p_value < 1e-6
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("seed", range(3))
 def test_a_few_texts_with_zipfs_shares_on_both_sides_are_not_different(seed: int) -> None:
     rng, kinds, shares = np.random.default_rng(seed), normal(30, seed), 1 / np.arange(1, 31)
@@ -158,6 +159,7 @@ def test_a_few_texts_with_zipfs_shares_on_both_sides_are_not_different(seed: int
     assert found.verdict != "different" and found.closeness is not None and found.closeness > 0.9
 
 
+@pytest.mark.more
 def test_prompts_of_its_own_in_each_set_are_named_and_a_declaration_silences_them() -> None:
     sides = answers(60, 4, 4), answers(60, 4, 5)
     found = score(*sides)
@@ -168,6 +170,7 @@ def test_prompts_of_its_own_in_each_set_are_named_and_a_declaration_silences_the
     assert declared.q_repeated is None
 
 
+@pytest.mark.more
 def test_several_answers_of_the_model_alone_have_both_readings() -> None:
     human, model = answers(200, 1, 6), answers(50, 4, 7)
     found = score(human, model)
@@ -244,6 +247,7 @@ def test_the_order_of_rows_changes_nothing_but_the_published_number() -> None:
     assert all(np.allclose([one[3], *one[4]], [first[3], *first[4]], rtol=0, atol=1e-9) for one in found)
 
 
+@pytest.mark.more
 def test_texts_of_one_word_are_named_as_such() -> None:
     draws = np.random.default_rng(0).integers(60, size=(2, 300))
     human, model = ([f"word{number}" for number in side] for side in draws)

@@ -91,6 +91,7 @@ def sees_wide(texts: list[str]) -> np.ndarray:
     return np.random.default_rng(0).normal(size=(len(texts), 2500)) + sees_quotes(texts)[:, [0]]
 
 
+@pytest.mark.more
 def test_the_cure_for_unlike_lengths_is_one_that_the_featurizer_takes(tiny_gpt2: str) -> None:
     human, model, _ = _sets()
     short = [" ".join(text.split()[:9]) for text in model]
@@ -120,6 +121,7 @@ def test_layout_that_a_users_function_does_not_see_gives_no_warning() -> None:
     assert found.format_aucs is not None and found.format_aucs["line_breaks"] > 0.9
 
 
+@pytest.mark.more
 def test_a_function_of_the_users_tries_a_sample_and_reads_few_texts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     human, _, broken = _sets(80)
     calls: list[list[str]] = []
@@ -157,6 +159,7 @@ def test_streams_are_not_read_again() -> None:
     assert "may be partly of layout" in _layout(found)[0].message
 
 
+@pytest.mark.more
 def test_a_tokenizer_that_sees_no_line_breaks_reads_nothing_again(
     tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +207,7 @@ def test_prompts_that_a_model_repeats_are_told_from_whole_passages(tmp_path: Pat
             assert ("echoed_prompts" in {warning.code for warning in found.warnings}) == refused
 
 
+@pytest.mark.more
 def test_all_cures_that_are_needed_are_named_at_once() -> None:
     """Without the line breaks the quotes would still tell the sets apart."""
     human, _, broken = _sets(120)

@@ -112,6 +112,7 @@ def test_each_rule_of_strip_has_its_warning() -> None:
     assert {*format_check.SIGHTS} | layout == {*WRAPPING, "prompts"}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("start", "kind"),
     [
@@ -189,6 +190,7 @@ def test_prompts_of_one_set_are_named_with_their_remedy() -> None:
     assert not [*wrapping_warnings(echoing, echoing)]
 
 
+@pytest.mark.more
 def test_openings_of_one_set_are_shown() -> None:
     (warning,) = wrapping_warnings(side(some("+ ", 0)), side(some("Sure, here is a story: ", 26)))
     assert warning.code == "opening_in_one_set"

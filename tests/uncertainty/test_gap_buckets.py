@@ -33,6 +33,7 @@ def test_the_best_overlap_is_the_jaccard_index_also_of_empty_buckets() -> None:
     assert best.tolist() == [1, 0, 0] and jaccard.tolist() == [2 / 3, 1 / 2, 0]
 
 
+@pytest.mark.more
 def test_equal_populations_hardly_ever_have_a_bucket_that_is_not_noise() -> None:
     rng, alarms = np.random.default_rng(1), 0
     for _ in range(40):
@@ -64,6 +65,7 @@ def test_contributions_sum_to_the_gap(c: float, points: int) -> None:
             assert (parts >= 0).all()
 
 
+@pytest.mark.more
 def test_contributions_are_the_slow_integral() -> None:
     """Against a plain midpoint rule with plain formulas."""
     p, q = histograms(3, k=5)

@@ -35,6 +35,7 @@ def population(k: int, shift: float) -> tuple[Floats, Floats]:
     return p, q / q.sum()
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("scaling_factor", [1.0, 5.0, 10.0])
 def test_values_and_intervals_are_in_order(scaling_factor: float) -> None:
     rng = np.random.default_rng(2)
@@ -141,6 +142,7 @@ def test_intervals_cover_the_truth(k: int, n: int, shift: float) -> None:
     assert found["integral covered"].mean() >= LEAST
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("expected", [0.1, 0.5, 1, 2])
 @pytest.mark.parametrize("n", [50, 300])
 def test_intervals_of_sets_with_next_to_no_overlap_cover_the_truth(n: int, expected: float) -> None:
@@ -264,6 +266,7 @@ def test_an_end_that_was_cut_off_at_1_is_two_errors_away() -> None:
     assert wide.ci[1] == pytest.approx(-0.05 + math.hypot(0.15, 0.04))
 
 
+@pytest.mark.more
 def test_the_headline_has_an_interval_of_95_percent() -> None:
     rng = np.random.default_rng(0)
     p, q = rng.normal(size=(300, 4)), rng.normal(size=(300, 4)) + 0.5

@@ -144,6 +144,7 @@ def features(seed: int, n_p: int, n_q: int, shift: float = 0.4) -> dict[str, Flo
     return {"p_features": rng.normal(size=(n_p, 6)), "q_features": rng.normal(size=(n_q, 6)) + shift}
 
 
+@pytest.mark.more
 def test_runs_repeat_the_clustering_and_leave_the_score_alone() -> None:
     sides = features(10, 150, 130)
     one = compute_mauve(**sides, num_runs=1, knn=False)
@@ -169,6 +170,7 @@ def test_runs_repeat_the_clustering_and_leave_the_score_alone() -> None:
     assert len(set(many.mauve_runs.tolist())) > 1
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("n_p", "n_q", "runs"), [(60, 60, 5), (999, 1200, 5), (1000, 1000, 1)])
 def test_default_number_of_runs(n_p: int, n_q: int, runs: int) -> None:
     result = compute_mauve(**features(11, n_p, n_q), num_buckets=4, kmeans_num_redo=1, knn=False)

@@ -23,6 +23,7 @@ def _gaussian_mauve(shift: float) -> float:
     return float(abs(np.trapezoid(np.r_[0, two, 1], np.r_[1, one, 0])))
 
 
+@pytest.mark.more
 def test_it_comes_near_the_truth_where_k_means_does_not() -> None:
     rng, truth = np.random.default_rng(0), _gaussian_mauve(1.0)
     assert truth == pytest.approx(0.632, abs=0.002)
@@ -160,6 +161,7 @@ def _style_sets(shifts: tuple[float, ...], n: int, seed: int) -> tuple[np.ndarra
     return sets[0], sets[1:]
 
 
+@pytest.mark.more
 def test_models_are_ranked_by_what_k_means_does_not_see() -> None:
     human, (near, far, twin) = _style_sets((0.7, 2.5, 0.7), 200, 0)
     found = compare(p_features=human, models={"far": far, "near": near, "twin": twin}, num_runs=1)

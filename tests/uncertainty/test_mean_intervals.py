@@ -80,6 +80,7 @@ def test_shares_against_newcombes_table(p: tuple[int, int], q: tuple[int, int], 
     np.testing.assert_allclose(mean_interval(shares(*p), 0.95), (wilson.low, wilson.high), atol=1e-12)
 
 
+@pytest.mark.more
 def test_coverage_of_rare_shares_alone_and_by_prompt() -> None:
     rng, level = np.random.default_rng(2), 0.95
     hits = {"alone": 0, "welch": 0, "prompts": 0}

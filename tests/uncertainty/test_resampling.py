@@ -110,6 +110,7 @@ def p_values(make: Callable[[np.random.Generator], tuple[Counts, Counts]], k: in
     return np.array(found)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("paired", [False, True])
 def test_p_values_are_uniform_when_nothing_differs(paired: bool) -> None:
     p = population(20, 0.0)[0]
@@ -158,6 +159,7 @@ def test_p_value_of_equal_counts_is_one() -> None:
     assert resampling.permutation_test(one, one, 5, 99, count_groups(one, one, rows, rows, 5)) == 1
 
 
+@pytest.mark.more
 def test_pairs_are_right_where_prompts_are_shared() -> None:
     k, n = 20, 200
     # shared prompts make the sets more alike than two samples: only the paired test keeps its level
@@ -261,6 +263,7 @@ def features(seed: int, n_p: int, n_q: int, shift: float = 0.4) -> dict[str, Flo
     return {"p_features": rng.normal(size=(n_p, 6)), "q_features": rng.normal(size=(n_q, 6)) + shift}
 
 
+@pytest.mark.more
 def test_permutation_test_of_features() -> None:
     assert compute_mauve(**features(14, 100, 100, 0.0), num_runs=1, knn=False).p_value is None
     same = compute_mauve(**features(14, 100, 100, 0.0), num_runs=1, knn=False, permutations=199)

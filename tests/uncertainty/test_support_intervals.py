@@ -31,6 +31,7 @@ def intervals_of(p: Floats, q: Floats, seed: int = 0, groups: bool = False) -> S
     return support_intervals(support_scores(p, q), support_errors(p, q, codes, 4, seed), 0.95)
 
 
+@pytest.mark.more
 def test_intervals_hold_for_other_texts_on_both_sides() -> None:
     rng = np.random.default_rng(0)
     scores, found = [], []

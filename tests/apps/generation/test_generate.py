@@ -168,6 +168,7 @@ def not_continued(path: Path, options: dict[str, Any], changes: dict[str, Any]) 
         assert unfinished(path).read_bytes() == before, name
 
 
+@pytest.mark.more
 def test_a_job_of_other_arguments_is_not_continued(
     tiny_gpt2: str, tiny_chat: str, answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +209,7 @@ def test_a_job_of_other_arguments_is_not_continued(
         generate(chats, path, **remote)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     "damage",
     [

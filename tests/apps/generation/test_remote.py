@@ -57,6 +57,7 @@ def test_conversations_and_plain_prompts(answers: Answers) -> None:
     assert len(answers.requests) == 3
 
 
+@pytest.mark.more
 def test_what_passes_is_tried_again_and_what_stays_is_named(answers: Answers, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     write = openai_server(answers.url, model="m", retries=2)
@@ -137,6 +138,7 @@ def test_arguments_that_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
     assert KEY not in str(failed.value)
 
 
+@pytest.mark.more
 def test_a_model_behind_a_server_is_evaluated(answers: Answers) -> None:
     prompts = [f"{text.split()[0]} {number}" for number, text in enumerate(HUMAN)]
     result = evaluate_model(

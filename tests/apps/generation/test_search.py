@@ -47,6 +47,7 @@ def beams_in_groups(
     return [row for state in states for _, row in state]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("beams", "groups"), [(4, 2), (3, 3), (6, 2)])
 def test_diverse_beams_are_those_of_a_loop(model: Any, tokenizer: Any, beams: int, groups: int) -> None:
     prompts = token_ids(tokenizer, PROMPTS[:3])  # of unequal length
@@ -89,6 +90,7 @@ def contrastive(model: Any, prompt: Sequence[int], count: int, width: int, alpha
     return ids[len(prompt) :]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("alpha", [0.2, 0.6, 1.0])
 def test_contrastive_search_is_that_of_a_loop(model: Any, tokenizer: Any, alpha: float) -> None:
     prompts = token_ids(tokenizer, PROMPTS[:3])

@@ -171,6 +171,7 @@ def test_random_states_are_kept_through_an_error() -> None:
     assert torch.equal(torch.get_rng_state(), before)
 
 
+@pytest.mark.more
 def test_shells_are_taken_off(model: Any) -> None:
     assert bare_model(torch.nn.DataParallel(model)) is model
     assert bare_model(torch.compile(model)) is model

@@ -265,6 +265,7 @@ def test_published_correlations_of_stories(published: types.ModuleType) -> None:
     assert found == pytest.approx([0.893, 0.750, 0.643], abs=5e-4)
 
 
+@pytest.mark.more
 def test_the_example_prints_them(published: types.ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     published.main()
     out = capsys.readouterr().out

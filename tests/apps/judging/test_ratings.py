@@ -37,6 +37,7 @@ def test_scores_are_means_and_differences_those_of_means() -> None:
     assert (question.annotators, question.items, question.judgements, question.ties) == (12, 15, 180, None)
 
 
+@pytest.mark.more
 def test_intervals_allow_for_annotators_and_items() -> None:
     """Coverage of 95 % intervals of a mean over other annotators and items: .88 leaves four standard errors."""
     rng = np.random.default_rng(1)

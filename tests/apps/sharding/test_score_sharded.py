@@ -80,6 +80,7 @@ def test_the_result_is_that_of_one_machine_to_the_last_number(
     assert result.to_dict() == expected.to_dict() and np.array_equal(result.q_labels, expected.q_labels)
 
 
+@pytest.mark.more
 def test_prompts_in_a_field_are_the_groups(tmp_path: Path) -> None:
     prompts = [f"prompt {number // 2}" for number in range(len(HUMAN))]
     sides = {}
@@ -116,6 +117,7 @@ def in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mauve_metric.apps.sharding.score_sharded.MOST_NUMBERS_AT_ONCE", 100)
 
 
+@pytest.mark.more
 def test_features_beyond_memory_are_scored_as_those_of_one_file(
     sides: tuple[Path, Path], tmp_path: Path, in_blocks: None
 ) -> None:
@@ -129,6 +131,7 @@ def test_features_beyond_memory_are_scored_as_those_of_one_file(
     assert (result.mauve, result.precision, result.recall) == (expected.mauve, expected.precision, expected.recall)
 
 
+@pytest.mark.more
 def test_a_quantizer_of_all_features_at_once_is_the_one_that_scores(
     sides: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +159,7 @@ def test_functions_of_one_name_do_not_share_features(sides: tuple[Path, Path], t
     assert len(made) == 2 * 7 and scores[2][0] == scores[2][1] != scores[3][0]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("row_order", ["qp", "pq"])
 def test_how_texts_are_cut_into_files_has_no_part_in_the_result(
     tmp_path: Path, row_order: str, in_blocks: None
@@ -169,6 +173,7 @@ def test_how_texts_are_cut_into_files_has_no_part_in_the_result(
     assert results[0] == results[1]
 
 
+@pytest.mark.more
 def test_parquet_lists_patterns_and_urls_are_read(
     sides: tuple[Path, Path], whole: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -189,6 +194,7 @@ def test_parquet_lists_patterns_and_urls_are_read(
     assert by_url.to_dict() == by_pattern.to_dict() == whole
 
 
+@pytest.mark.more
 def test_started_again_only_what_is_missing_damaged_or_changed_is_done(
     sides: tuple[Path, Path], tmp_path: Path, made: list[str], caplog: pytest.LogCaptureFixture, in_blocks: None
 ) -> None:
@@ -215,6 +221,7 @@ def test_started_again_only_what_is_missing_damaged_or_changed_is_done(
     assert made == ["part-000"] and other.n_p == first["n_p"] - 36 + 2
 
 
+@pytest.mark.more
 def test_weights_that_changed_are_noticed(
     sides: tuple[Path, Path], tiny_gpt2: str, tmp_path: Path, made: list[str]
 ) -> None:
@@ -274,6 +281,7 @@ def test_the_documented_array_job_leaves_only_the_score_to_the_last_step(
     assert score_sharded(*sides, out, **OPTIONS).to_dict() == whole and len(made) == 7
 
 
+@pytest.mark.more
 def test_shards_without_texts_count_as_they_do_in_a_list(
     sides: tuple[Path, Path], tmp_path: Path, made: list[str]
 ) -> None:
@@ -319,6 +327,7 @@ def test_wrong_arguments_are_named_before_any_work(
     assert str(raised.value).startswith(message) and made == []
 
 
+@pytest.mark.more
 def test_a_warning_about_first_words_is_there_when_features_are_read_again(tmp_path: Path) -> None:
     human = write_shards(tmp_path / "human", HUMAN, 2)
     model = write_shards(tmp_path / "model", [f"Sure, here is a text {text}" for text in MODEL], 2)

@@ -13,6 +13,8 @@ from mauve_metric import HumanBaseline, compute_mauve, human_baseline
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.measures.frontier import mauve_floor
 
+pytestmark = pytest.mark.more
+
 
 def human(n: int = 160) -> np.ndarray:
     return np.random.default_rng(1).normal(size=(n, 6))

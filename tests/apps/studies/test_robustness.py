@@ -24,6 +24,8 @@ from mauve_metric.apps.studies.robustness_settings import (
 )
 from mauve_metric.scoring.evaluation import resolve_config
 
+pytestmark = pytest.mark.more
+
 Features = Callable[[list[str]], np.ndarray]
 
 

@@ -13,6 +13,8 @@ import pytest
 from mauve_metric import StressTest, compute_mauve, stress_test
 from mauve_metric.apps.studies.stress_test import chosen_perturbations
 
+pytestmark = pytest.mark.more
+
 RNG = np.random.default_rng(0)
 WORDS = np.array("sea ship sail cake cream road tree house river stone cloud green small quick slow old".split())
 TEXTS = [

@@ -75,6 +75,7 @@ def test_forecasts_follow_difference_level_and_clusterings() -> None:
     assert again == plain  # the draws are seeded
 
 
+@pytest.mark.more
 def test_no_forecast_where_there_is_no_difference() -> None:
     p = np.full(K, 1 / K)
     assert needed_exactly(p, p, p, 500) is None

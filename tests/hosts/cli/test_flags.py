@@ -93,6 +93,7 @@ def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], caps
         assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_flag_with_two_values_is_wrong_usage(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One would be lost. Flags for several values have lists."""

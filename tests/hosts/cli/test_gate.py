@@ -55,6 +55,7 @@ def files(tmp_path: Path, **sets: np.ndarray[Any, Any]) -> list[str]:
     return [str(tmp_path / f"{name}.npy") for name in sets]
 
 
+@pytest.mark.more
 def test_a_closeness_below_the_bound_is_status_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     human, good = files(tmp_path, human=HUMAN, good=GOOD)
     score = compute_mauve(p_features=HUMAN, q_features=GOOD, **OPTIONS)
@@ -88,6 +89,7 @@ def test_only_a_significant_loss_fails(tmp_path: Path, capsys: pytest.CaptureFix
     assert "--fail-if-worse needs --baseline" in capsys.readouterr().err
 
 
+@pytest.mark.more
 def test_a_summary_in_markdown_has_before_and_after_and_the_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,6 +242,7 @@ def test_wrecked_texts_fail_every_gate(tmp_path: Path, capsys: pytest.CaptureFix
     assert "failed: m is worse than before" in capsys.readouterr().err
 
 
+@pytest.mark.more
 def test_a_gate_fails_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     human, few, good = files(tmp_path, human=HUMAN, few=GOOD[:15], good=GOOD)
     flags = flags_of(OPTIONS | {"num_buckets": 4})

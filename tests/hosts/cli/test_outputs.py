@@ -244,6 +244,7 @@ WRITTEN = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("command", WRITTEN)
 def test_a_command_leaves_its_inputs_as_they_were(
     sources: Path, before: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str

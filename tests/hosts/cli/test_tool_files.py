@@ -28,6 +28,7 @@ def featurized(tiny_gpt2: str) -> list[str]:
     return ["--featurize-model-name", tiny_gpt2, "--num-buckets", "4", "--num-runs", "1", "--json"]
 
 
+@pytest.mark.more
 def test_one_file_holds_both_sides(tmp_path: Path, featurized: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     path = harness(tmp_path, "gpt2")
     assert main(["score", path, *featurized]) == 0
@@ -64,6 +65,7 @@ def test_human_texts_of_their_own_beside_a_tool_s_file(
     assert found["signature"].startswith("q_texts:lm_eval/filtered_resps/none|feat")
 
 
+@pytest.mark.more
 def test_models_are_compared_without_a_human_file(
     tmp_path: Path, featurized: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +128,7 @@ def test_files_that_cannot_be_told_apart(tmp_path: Path, capsys: pytest.CaptureF
     assert "expected MODEL after HUMAN" in usage_error(["score", plain], capsys)
 
 
+@pytest.mark.more
 def test_an_empty_completion_is_an_error_unless_it_is_dropped(
     tmp_path: Path, featurized: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -159,6 +159,7 @@ def add_arrays(metric: Mauve) -> None:
     metric.add_batch(references=np.array(HUMAN), predictions=tuple(MODEL))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("keep_in_memory", [False, True])
 @pytest.mark.parametrize("fill", [add_one_by_one, add_with_plural_names, add_in_batches, add_columns, add_arrays])
 def test_texts_can_come_piece_by_piece(
@@ -191,6 +192,7 @@ def test_a_dataset_with_a_field_of_another_name(metric: Mauve, expected: dict[st
     assert metric.compute(predictions=model, references=human, text_field="body", **SETTINGS) == expected
 
 
+@pytest.mark.more
 def test_features_in_place_of_texts(metric: Mauve, expected: dict[str, Any], tmp_path: Path) -> None:
     human, model = count_words(HUMAN), count_words(MODEL)
     both = metric.compute(reference_features=human, prediction_features=model.tolist(), **SETTINGS)
@@ -283,6 +285,7 @@ class CountTexts(evaluate.Metric):  # type: ignore[misc]
         return {"count": len(predictions)}
 
 
+@pytest.mark.more
 def test_combined_with_another_metric(tmp_path: Path) -> None:
     human = HUMAN[: len(MODEL)]
     expected = compute_mauve(p_text=human, q_text=MODEL, row_order="pq", **SETTINGS).to_dict()
@@ -407,6 +410,7 @@ FAILURES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("keep_in_memory", [False, True])
 @pytest.mark.parametrize("options", FAILURES)
 def test_a_metric_starts_anew_after_an_error(

@@ -29,6 +29,7 @@ def documents(functions: host.TaskFunctions, pairs: list[tuple[str, str]] = PAIR
 # --- the functions ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_every_number_is_that_of_the_pairs_in_their_order() -> None:
     functions = host.task_functions(**OPTIONS)
     pairs = [(human, f"Rain fell on {row} of all {row * 7 % 11} ships, and on us.") for row, human in enumerate(HUMAN)]
@@ -55,6 +56,7 @@ def test_every_number_is_that_of_the_pairs_in_their_order() -> None:
     }
 
 
+@pytest.mark.more
 def test_the_order_of_several_processes_does_not_move_the_debiased_score(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mauve_metric.scoring.without_layout.MOST_AGAIN", 0)  # texts are read once
     calls = []

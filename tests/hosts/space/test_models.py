@@ -119,6 +119,7 @@ def test_a_ninth_set_an_empty_one_and_too_many_texts_are_named_and_the_others_st
     assert names(desk) == ["m7", "many0", "many1", "many2"]
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("undrawn")
 def test_names_are_unique_and_can_be_changed(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path)
@@ -171,6 +172,7 @@ def test_a_column_of_one_model_is_chosen(desk: Handlers, tmp_path: Path) -> None
 # --- results ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_the_page_shows_what_compare_gives(desk: Handlers, tmp_path: Path, wanted: Comparison) -> None:
     give_models(desk, tmp_path)
     told: list[str] = []
@@ -371,6 +373,7 @@ def test_errors_of_a_comparison_name_the_set(desk: Handlers, tmp_path: Path) -> 
         press(desk)
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("undrawn")
 def test_a_comparison_is_stopped_between_two_sets(desk: Handlers, tmp_path: Path) -> None:
     give_models(desk, tmp_path)
@@ -417,6 +420,7 @@ def test_the_map_draws_a_stated_random_subset() -> None:
     assert {value["y"] for value in flat} == {0.0}
 
 
+@pytest.mark.more
 def test_lines_of_the_map_hold_half_and_nine_tenths_of_a_set() -> None:
     """Those of a normal distribution are ellipses, of two clusters that are far apart two."""
     normal = np.random.default_rng(0).normal(size=(20_000, 2))
@@ -451,6 +455,7 @@ def test_endpoint_compare_gives_what_compare_gives(client: Any, more: dict[str, 
     assert answer == json.loads(json.dumps(wanted.to_dict()))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(
     ("change", "message"),
     [

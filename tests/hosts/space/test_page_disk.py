@@ -157,6 +157,7 @@ def test_a_client_of_ipv6_has_one_share_with_all_its_addresses(page: Any) -> Non
     assert post(page, body_of(b"z" * 90_000), "2001:db8:0:1::1")[0] == 200
 
 
+@pytest.mark.more
 def test_interrupted_uploads_count_for_their_client_until_they_are_swept(
     page: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,7 @@ def value_of(result: Any, name: str) -> float:
 # --- values -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_every_value_is_in_history_and_return(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     callback = mauve_callback()
     trainer = make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback])
@@ -137,6 +138,7 @@ def test_every_value_is_in_history_and_return(tiny_gpt2: str, tokenizer: Any, tm
     assert callback.result is not None and callback.result.signature == direct.signature
 
 
+@pytest.mark.more
 def test_each_evaluation_leaves_its_texts(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     """Of all but the last, the history has the numbers alone."""
     callback = mauve_callback(save_texts=tmp_path / "texts", prompts=["The ships", "She"])
@@ -154,6 +156,7 @@ def test_each_evaluation_leaves_its_texts(tiny_gpt2: str, tokenizer: Any, tmp_pa
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(save_texts=tmp_path / "texts")]).train()
 
 
+@pytest.mark.more
 def test_references_are_cut_unless_told_otherwise(
     tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -163,6 +166,7 @@ def test_references_are_cut_unless_told_otherwise(
         assert caplog.text.count("texts are cut to the length that is generated") == times
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("first", ["early", "mauve"])
 def test_best_model_and_early_stopping_in_any_order(
     tiny_gpt2: str, tokenizer: Any, tmp_path: Path, first: str, monkeypatch: pytest.MonkeyPatch
@@ -189,6 +193,7 @@ def test_best_model_and_early_stopping_in_any_order(
     assert [row["eval_mauve"] for row in state["log_history"] if "eval_runtime" in row] == [0.2, 0.6, 0.5, 0.4]
 
 
+@pytest.mark.more
 def test_the_second_featurizer_may_choose_the_best_model(
     tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -230,6 +235,7 @@ def test_the_second_featurizer_may_choose_the_best_model(
         mauve_callback(featurizers=[features, moody], references=FeatureSet(np.eye(9)))
 
 
+@pytest.mark.more
 def test_evaluation_sets_and_prefixes(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     rows = rows_of(tokenizer, HUMAN)
     trainer = make_trainer(
@@ -247,6 +253,7 @@ def test_evaluation_sets_and_prefixes(tiny_gpt2: str, tokenizer: Any, tmp_path: 
     assert "held_out_mauve" in trainer.predict(rows[:4], metric_key_prefix="held_out").metrics
 
 
+@pytest.mark.more
 def test_the_sets_of_one_evaluation_share_the_texts(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     rows = rows_of(tokenizer, HUMAN)
     asked: list[int] = []
@@ -277,6 +284,7 @@ def test_a_search_for_hyperparameters_can_aim_at_it(tiny_gpt2: str, tokenizer: A
     assert 0 < best.objective <= 1
 
 
+@pytest.mark.more
 def test_every_so_many_evaluations(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     trainer = make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(every=2)], max_steps=8)
     trainer.train()
@@ -285,6 +293,7 @@ def test_every_so_many_evaluations(tiny_gpt2: str, tokenizer: Any, tmp_path: Pat
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(every=2)], metric_for_best_model="eval_mauve")
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("given", ["trainer", "mixin"])
 def test_reporters_get_the_values(tiny_gpt2: str, tokenizer: Any, tmp_path: Path, given: str) -> None:
     class MauveTrainer(MauveTrainerMixin, transformers.Trainer):  # type: ignore[misc]
@@ -362,6 +371,7 @@ def test_weights_and_biases_get_texts_and_curve(tiny_gpt2: str, tokenizer: Any, 
     assert len(logged["eval/mauve_texts"][1]["data"]) == 3
 
 
+@pytest.mark.more
 def test_table_and_curve(tiny_gpt2: str, tokenizer: Any) -> None:
     callback = mauve_callback(prompts=["Raise | it", "She"])
     evaluation = callback.evaluator.evaluate(new_model(tiny_gpt2), tokenizer)
@@ -441,6 +451,7 @@ def test_a_training_goes_on_from_a_checkpoint(tiny_gpt2: str, tokenizer: Any, tm
 # --- what goes wrong ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_a_generation_that_fails_is_not_fatal(
     tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -526,6 +537,7 @@ CHATS = [
 ]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("conversational", [True, False])
 def test_plain_prompts_are_wrapped_where_the_training_is_of_conversations(
     tiny_chat: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, conversational: bool
@@ -553,6 +565,7 @@ def test_plain_prompts_are_wrapped_where_the_training_is_of_conversations(
         assert (callback.result.mauve == result.mauve) or asked is not conversational
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", ["text", "messages"])
 def test_sft_trainer(tiny_chat: str, tmp_path: Path, kind: str) -> None:
     trl = pytest.importorskip("trl")
@@ -576,6 +589,7 @@ def test_sft_trainer(tiny_chat: str, tmp_path: Path, kind: str) -> None:
     assert ("prompts:conversations|chat_template:" in callback.result.signature) is (kind == "messages")
 
 
+@pytest.mark.more
 def test_grpo_trainer(tiny_chat: str, tmp_path: Path) -> None:
     trl = pytest.importorskip("trl")
     datasets = pytest.importorskip("datasets")
@@ -598,6 +612,7 @@ def test_grpo_trainer(tiny_chat: str, tmp_path: Path) -> None:
     assert callback.history[-1].evaluation.texts[1][0] == "Where is ship 1?"
 
 
+@pytest.mark.more
 def test_adapters(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
     peft = pytest.importorskip("peft")
     written: list[list[str]] = []

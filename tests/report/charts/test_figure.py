@@ -161,6 +161,7 @@ def squares(svg: str) -> Sequence[tuple[float, float]]:
     return [(float(width), float(height)) for width, height in frames if float(width) > 1]
 
 
+@pytest.mark.more
 def test_saved_plots_stay_square_whatever_the_names_are(comparison: Comparison) -> None:
     first, second, *_ = squares(rendering.chart_svg(of_comparison.curve_charts(comparison)))
     assert first == second == (figure.SIDE, figure.SIDE)

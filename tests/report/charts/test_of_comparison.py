@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from mauve_metric import Comparison
 from mauve_metric.report.charts import of_comparison
 
@@ -15,6 +17,7 @@ def rows_of(chart: Any) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.more
 def test_charts_hold_the_numbers(comparison: Comparison) -> None:
     rows = rows_of(of_comparison.forest_chart(comparison))
     assert [row["model"] for row in rows] == list(comparison.ranking)

@@ -89,6 +89,7 @@ def test_the_points_of_the_nearest_neighbours_are_drawn_with_the_curve(result: M
     assert len(of_result.precision_recall_chart(without).to_dict()["layer"]) == 4 + 1 + 1  # two human sets, and the key
 
 
+@pytest.mark.more
 def test_two_human_sets_are_drawn_with_both_curves_and_named_in_their_readings(result: MauveResult) -> None:
     divergence, precision_recall = of_result.equal_curves(result) or pytest.fail("no curves")
     # the area under the mean of 40 curves is not their mean area, but nearly: the curves differ by a few hundredths
@@ -201,6 +202,7 @@ def test_the_band_is_drawn_around_the_debiased_curve(result: MauveResult, curve:
     assert len(of_result.divergence_curve_chart(one).to_dict()["layer"]) == len(chart["layer"]) - 2
 
 
+@pytest.mark.more
 def test_the_band_is_as_wide_as_samples_differ() -> None:
     # 2000 samples of fixed histograms: the standard deviation of the linear cost at each weight is known to
     # 1/√(2·2000) = 1.6 %; the mean of the band's own widths must agree to a few of these and the jackknife's O(1/n)
@@ -268,6 +270,7 @@ def test_a_collapsed_model_is_drawn_with_quality_and_without_coverage() -> None:
     assert curve[1]["coverage"] < 1e-10
 
 
+@pytest.mark.more
 def test_many_buckets_are_all_drawn(result: MauveResult) -> None:
     share = np.full(5001, 1 / 5001)  # Altair refuses more than 5000 rows of a data frame
     many = dataclasses.replace(result, p_hist=share, q_hist=share, num_buckets=5001)
@@ -311,6 +314,7 @@ def test_every_format_is_written(result: MauveResult, curve: Any, tmp_path: Path
         assert json.loads(content)["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
 
 
+@pytest.mark.more
 def test_a_picture_has_three_pixels_for_one(curve: Any, tmp_path: Path) -> None:
     rendering.save_chart(curve, tmp_path / "curve.png")
     content = (tmp_path / "curve.png").read_bytes()
@@ -333,6 +337,7 @@ def test_a_missing_package_is_named(curve: Any, tmp_path: Path, monkeypatch: pyt
         rendering.save_chart(curve, tmp_path / "curve.svg")
 
 
+@pytest.mark.more
 def test_altair_is_imported_by_figures_alone() -> None:
     modules = "mauve_metric.apps.describing.description, mauve_metric.hosts.cli.main, mauve_metric.report.rendering"
     command = f"import sys, {modules}; assert 'altair' not in sys.modules; sys.modules['altair'] = None\n"

@@ -39,6 +39,7 @@ def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
         assert "0.999995" in shown and "1.000" not in shown.split("precision")[0]
 
 
+@pytest.mark.more
 def test_models_that_are_not_told_apart_have_no_winner() -> None:
     equal = of((1, 0.5), (1, 0.5))
     for shown in (equal.document().terminal(), equal.to_markdown(), rendering.report_page(equal)):
@@ -66,6 +67,7 @@ def test_a_forecast_never_contradicts_what_was_found() -> None:
     assert words.forecast_sentence(doubtful) == ""
 
 
+@pytest.mark.more
 def test_one_model_is_not_the_closest_of_one() -> None:
     alone = of((1, 0.8), permutations=39)
     page = rendering.report_page(alone)
@@ -81,6 +83,7 @@ def test_p_values_are_a_column_where_there_was_a_test() -> None:
     assert ",p_value" not in of((1, 0.8)).to_csv()
 
 
+@pytest.mark.more
 def test_the_spread_over_seeds_is_in_the_report(result: MauveResult) -> None:
     several = of((1, 0.8), (2, 0.1), num_runs=3)
     page = rendering.report_page(several)

@@ -115,6 +115,7 @@ _KNOWS_ORIGIN = {"mmd", "vendi"}  # their kernels do: cosines, and (xÂ·y/d + 1)Â
 _OF_UNIT_ROWS = {"mauve_neighbours", "mauve_logistic", "mauve_gaussian"}  # rows are scaled to length 1 first
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", _OF_FEATURES)
 def test_where_the_features_have_their_origin_and_unit_does_not_matter(name: str) -> None:
     before = of(name, "noisy").value

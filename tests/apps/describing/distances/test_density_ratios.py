@@ -80,6 +80,7 @@ def test_frontier_is_one() -> None:
 ALLOWED = {"gaussian": 0.10, "classifier": 0.10, "neighbours": 0.12}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize(("shift", "scale", "mauve"), GAUSSIANS)
 def test_gaussian_truths(name: str, shift: float, scale: float, mauve: float) -> None:
@@ -93,6 +94,7 @@ def test_many_dimensions_with_a_shift(name: str) -> None:
     assert found == pytest.approx(0.63158737, abs=0.2)
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("d", [2, 20])
 def test_equal_sets_and_sets_far_apart(name: str, d: int) -> None:
@@ -111,6 +113,7 @@ def test_two_runs_are_equal_to_the_bit(name: str) -> None:
     assert np.array_equal(one[0], other[0]) and np.array_equal(one[1], other[1])
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_swapping_unequal_sets_changes_little(name: str) -> None:
     p, q = sides(600, 3, 1.0, 1.0)
@@ -212,6 +215,7 @@ def test_gaussian_sees_one_direction_among_many() -> None:
 ROWS = {"neighbours": "mauve_neighbours", "classifier": "mauve_logistic", "gaussian": "mauve_gaussian"}
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("estimator", sorted(ESTIMATORS))
 def test_each_is_the_estimate_on_projected_rows_and_sees_a_shift(estimator: str) -> None:
     rng = np.random.default_rng(0)

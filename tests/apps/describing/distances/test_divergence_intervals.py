@@ -136,6 +136,7 @@ def simulated(k: int, n: int, shift: float, repeats: int) -> dict[str, tuple[flo
     return found
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("k", "n", "shift"), [(50, 500, 0.5), (50, 500, 1.0), (20, 200, 1.0)])
 def test_bias_is_removed_and_intervals_hold_the_truth(k: int, n: int, shift: float) -> None:
     for kind, (plug_in, error, held, _) in simulated(k, n, shift, REPEATS).items():

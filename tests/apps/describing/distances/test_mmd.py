@@ -87,6 +87,7 @@ def test_the_p_value_is_that_of_all_divisions() -> None:
     assert 0.03 < exact < 0.5
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("measure", [mmd, mmd_gaussian])
 @pytest.mark.parametrize("level", [0.9, 0.5])
 def test_on_equal_sets_the_interval_misses_0_as_often_as_its_level_says(

@@ -223,6 +223,7 @@ def test_copied_substrings_by_hand() -> None:
     assert copied_substrings(human, [inside]).value == 0.52
 
 
+@pytest.mark.more
 def test_the_interval_holds_as_often_as_it_says() -> None:
     """Of 60 at 80 % hold 48 on average, with a standard error of √(60 · .8 · .2) = 3.1; four of those are allowed."""
     human, rng = draws(1, 0), np.random.default_rng(0)

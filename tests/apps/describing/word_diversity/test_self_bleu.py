@@ -30,6 +30,7 @@ def random_texts(seed: int, vocabulary: int, longest: int, count: int = 25) -> l
     return [*texts, texts[3], texts[4][:-1], ["alone"], ["1"]]
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("n", [1, 2, 4, 5])
 @pytest.mark.parametrize(("vocabulary", "longest"), [(3, 6), (30, 12), (1000, 60)])
 def test_every_score_is_that_of_nltk(n: int, vocabulary: int, longest: int) -> None:

@@ -163,6 +163,7 @@ def test_robust_covariance_is_a_sum_over_annotators() -> None:
     assert score_covariance(units, scores) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.more
 def test_intervals_hold_the_truth_where_annotators_differ() -> None:
     def hits(errors: str, repeats: int = 100) -> float:
         found = []

@@ -80,6 +80,7 @@ _CHANGES: dict[str, Any] = {
 }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in _CHANGES.items() for value in values])
 def test_any_changed_entry_is_named(
     name: str, value: object, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -128,6 +129,7 @@ def test_the_last_digits_may_differ(files: tuple[str, str], tmp_path: Path, caps
         assert ("Nothing differs" in capsys.readouterr().out) == (status == 0)
 
 
+@pytest.mark.more
 def test_several_featurizers_are_reproduced(tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sides = [write_jsonl(tmp_path / f"{name}.jsonl", texts_of(40, seed=seed)) for name, seed in (("p", 0), ("q", 1))]
 

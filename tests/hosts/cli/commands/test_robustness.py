@@ -33,6 +33,7 @@ def test_robustness_prints_json_and_says_how_long_it_takes(
     assert "Ranks by closeness under each setting" in figure.read_text(encoding="utf-8")
 
 
+@pytest.mark.more
 def test_forms_of_robustness(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     wanted = {"--csv": "setting,factor", "--csv-pairs": "a,b,", "--markdown": "**", "--latex": "\\begin"}
     for flag, start in wanted.items():
@@ -43,6 +44,7 @@ def test_forms_of_robustness(files: list[str], capsys: pytest.CaptureFixture[str
         assert out.startswith(start) and err == ""
 
 
+@pytest.mark.more
 def test_baseline(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", files[0], "--splits", "2", "--json"]) == 0
     held = json.loads(capsys.readouterr().out)

@@ -14,6 +14,7 @@ from mauve_metric.hosts.cli.main import main, parse
 HUMAN, MODEL = texts_of(20, seed=0), texts_of(24, seed=1)
 
 
+@pytest.mark.more
 def test_score_of_folders_prints_what_the_texts_give(
     tiny_gpt2: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

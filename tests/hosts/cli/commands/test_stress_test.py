@@ -19,6 +19,7 @@ def human(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.more
 def test_json_figure_and_a_model_that_is_not_there(
     human: str, tmp_path: Path, tiny_gpt2: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,12 +50,14 @@ def test_endpoint_gives_the_result_of_compute_mauve(client: Any, expected: Mauve
     assert not (tmp_path / "cache").exists()  # where the feature cache of this test would be
 
 
+@pytest.mark.more
 def test_endpoint_with_minilm_is_compute_mauve_with_minilm(minilm: str) -> None:
     score = partial(Endpoints(LIMITS, [minilm], Encoders(), Turns(LIMITS)).function("score"), CALLER)
     wanted = compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=minilm, num_buckets=4, cache=False)
     assert score(HUMAN, MODEL, num_buckets=4) == wanted.to_dict()
 
 
+@pytest.mark.more
 def test_the_endpoints_take_the_name_of_the_references(client: Any) -> None:
     options = {"references": HUMAN, "num_buckets": 4, "reference_name": "release 1.2"}
     score = client.predict(predictions=MODEL, **options, api_name="/score")
@@ -67,6 +69,7 @@ def test_the_endpoints_take_the_name_of_the_references(client: Any) -> None:
     assert both["models"]["a"]["reference_name"] == "release 1.2"
 
 
+@pytest.mark.more
 def test_the_endpoint_of_measures_gives_the_result_of_describe(desk: Handlers) -> None:
     endpoints = Endpoints(LIMITS, ["ngrams"], desk.encoders, desk.turns)
     answered = partial(endpoints.function("describe"), CALLER)
@@ -180,6 +183,7 @@ def test_the_descriptions_of_the_endpoints(client: Any, served: Any) -> None:
         client.predict(references=HUMAN, api_name="/score")
 
 
+@pytest.mark.more
 def test_the_schema_of_the_answers_is_correct_and_complete(client: Any) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     result = client.predict(references=HUMAN, predictions=MODEL, api_name="/score")
@@ -304,6 +308,7 @@ def test_hostile_texts_are_shown_as_they_are() -> None:
     assert html.unescape(markup.escape("a & <b> ${c} `d`")) == "a & <b> ${c} `d`"
 
 
+@pytest.mark.more
 def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
     from mauve_metric.hosts.space.view.settings import FIXED, PLAY
 
@@ -315,6 +320,7 @@ def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
     assert "at most 40 texts of 200 characters, 1 MB a file" in shown["limits"]["value"]
 
 
+@pytest.mark.more
 def test_all_changes_of_texts_wait_in_one_queue() -> None:
     """Gradio begins the events of several queues in any order: what is left and what is clicked may change places."""
     page = app.build_app(LIMITS, [], {"ngrams": ngrams})
@@ -328,6 +334,7 @@ def test_all_changes_of_texts_wait_in_one_queue() -> None:
     assert all(event.queue for event in changes)
 
 
+@pytest.mark.more
 def test_a_page_without_examples_has_no_example_buttons(monkeypatch: pytest.MonkeyPatch) -> None:
     def nowhere() -> Path:
         raise FileNotFoundError("no examples")

@@ -32,6 +32,7 @@ def same(found: Description, wanted: Description) -> bool:
     return {**found.to_dict(), "seconds": {}} == {**wanted.to_dict(), "seconds": {}}
 
 
+@pytest.mark.more
 def test_the_measures_are_those_of_describe_and_nothing_is_read_again(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)
     assert press(desk)["measures"] == ""

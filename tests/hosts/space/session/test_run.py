@@ -94,6 +94,7 @@ def test_a_bug_is_logged_without_texts(desk: Handlers, tmp_path: Path, caplog: p
     assert "KeyError" in caplog.text and "slept" not in caplog.text
 
 
+@pytest.mark.more
 def test_nothing_is_logged_of_a_run(desk: Handlers, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     give(desk, tmp_path)
     with caplog.at_level(logging.DEBUG):

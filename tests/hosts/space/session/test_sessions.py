@@ -151,6 +151,7 @@ def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path
     assert not Path(path).exists()
 
 
+@pytest.mark.more
 def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
     desk = Handlers(Limits(), ["ngrams"], Encoders({"ngrams": ngrams}))
     for label, paths in example_files().items():

@@ -81,6 +81,7 @@ def test_no_human_upload_outlives_its_use(desk: Handlers, folder: Path, upload: 
     assert left(folder) == []
 
 
+@pytest.mark.more
 def test_no_model_upload_outlives_its_use(
     desk: Handlers, folder: Path, upload: Upload, monkeypatch: pytest.MonkeyPatch
 ) -> None:

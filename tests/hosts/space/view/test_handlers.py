@@ -65,6 +65,7 @@ def test_button_shows_the_result(desk: Handlers, tmp_path: Path, expected: Mauve
     assert "num_buckets=4" in shown["python"] and "--num-buckets 4" in shown["shell"]
 
 
+@pytest.mark.more
 def test_no_part_of_the_page_calls_a_named_reference_human(desk: Handlers, tmp_path: Path) -> None:
     """Only names of fields, classes and files are left, and the text of both sides."""
     give(desk, tmp_path)
@@ -80,6 +81,7 @@ def test_no_part_of_the_page_calls_a_named_reference_human(desk: Handlers, tmp_p
     assert "human text" in html.unescape(again["score"]) and the_result(desk).reference_name == "human"
 
 
+@pytest.mark.more
 @pytest.mark.usefixtures("undrawn")
 def test_buckets_hold_every_text_once_and_on_its_side(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path, model=[*MODEL[:15], *HOSTILE])
@@ -128,6 +130,7 @@ def test_play_is_the_score_with_those_values_and_fast(desk: Handlers, tmp_path: 
         assert rows_read(desk.sessions.get("a").shown.scored) == features  # no text was read again
 
 
+@pytest.mark.more
 def test_play_clusters_again_only_where_the_buckets_would_change() -> None:
     texts = [[f"{word} {number} {number % 7}" for number in range(100)] for word in ("old", "new")]
     encoders = Encoders({"ngrams": ngrams})

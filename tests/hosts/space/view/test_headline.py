@@ -100,6 +100,7 @@ def featurizers(minilm: str) -> list[str]:
     return ["ngrams", minilm]
 
 
+@pytest.mark.more
 def test_each_featurizer_has_a_row_of_its_own_numbers_and_the_deciding_one_is_marked(featurizers: list[str]) -> None:
     result = compute_mauve(p_text=HUMAN, q_text=MODEL, featurizers=featurizers, num_runs=1)
     assert result.together is not None

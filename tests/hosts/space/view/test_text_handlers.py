@@ -63,6 +63,7 @@ def test_an_error_that_quotes_a_text_is_escaped(desk: Handlers, tmp_path: Path) 
     assert not refused.value.print_exception
 
 
+@pytest.mark.more
 def test_a_parquet_file_that_unpacks_to_more_than_it_may_is_refused(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
