@@ -154,7 +154,7 @@ class Session:
     files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
     result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the
     page that opens again says. expiry: drops the session. lock: held while something is computed. editing: held while
-    the sets change, each change in its turn.
+    the sets change, each change in its turn. edition: the number of the last change.
     """
 
     name: str
@@ -172,6 +172,7 @@ class Session:
     expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     editing: InTurn = field(default_factory=InTurn)
+    edition: int = 0
 
     def sets(self) -> list[TextSet]:
         """All sets, the human one first."""
@@ -270,7 +271,7 @@ class Sessions:
     def resume(self, name: str | None, key: str) -> Session:
         """The session of a page that opens, with what the session of this key holds; that one ends if its page has.
 
-        Where there is none of this key any more, `lost` is the reason.
+        Where there is none of this key any more, `lost` is the reason. What is chosen already on the page stays.
         """
         session, wanted = self.get(name), key.encode(errors="replace")  # whatever a browser sends
         with self._lock:
@@ -279,7 +280,8 @@ class Sessions:
         if old is None or not old.holds():
             session.lost = self._lost(key)
             return session
-        session.human, session.models = old.human, dict(old.models)  # the paste boxes are empty: no set is theirs
+        with session.editing:  # the paste boxes are empty: no set of the session before is theirs
+            session.human, session.models = session.human or old.human, session.models or dict(old.models)
         session.shown = None if old.shown is None else replace(old.shown)
         session.was_cut = old.was_cut or old.run is not None  # which ends when the page is known to be closed
         if old.has_left:

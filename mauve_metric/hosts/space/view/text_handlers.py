@@ -33,6 +33,20 @@ class TextHandlers:
         self.limits = limits
         self.sessions = Sessions(limits.sessions)
 
+    def edit(self, change: Callable[..., Values], *values: Any) -> Values:
+        """Change the sets of the session, the last value, by a handler: its outputs and the number of the change."""
+        session: Session = values[-1]
+        with session.editing:
+            shown = change(*values)
+            session.edition += 1
+            return {**shown, "edition": str(session.edition)}
+
+    def texts_again(self, session: Session) -> Values:
+        """The sets of a session for a page to which the answers to its changes came in another order."""
+        with session.editing:
+            shown = self._human_shown(session) | self._models_shown(session) | {"edition": str(session.edition)}
+        return {name: value for name, value in shown.items() if name not in ("model_file", "model_problem")}
+
     # --- human texts ----------------------------------------------------------------------------------------------
 
     def take_file(self, path: str | None, session: Session) -> Values:

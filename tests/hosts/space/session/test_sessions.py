@@ -210,6 +210,15 @@ def test_a_key_that_no_session_has_finds_none(key: str) -> None:
     assert sessions.resume("b", key).human is None
 
 
+def test_what_is_chosen_before_the_page_has_its_texts_of_before_stays() -> None:
+    sessions = Sessions(2)
+    texts, old = [TextSet(name, "a.txt", [name]) for name in ("before", "now")], sessions.get("a")
+    old.human, old.models = texts[0], {"m": texts[0]}
+    sessions.get("b").models = {"n": texts[1]}
+    resumed = sessions.resume("b", old.key)
+    assert resumed.human is texts[0] and resumed.models == {"n": texts[1]}
+
+
 def test_one_client_pushes_out_its_own_sessions_and_no_others() -> None:
     sessions = Sessions(3)
     for name, client in [("a", "192.0.2.1"), ("b", "192.0.2.2"), *((f"c{number}", "192.0.2.3") for number in range(9))]:
