@@ -151,7 +151,7 @@ class Handlers(TextHandlers):
                 shown = Shown(human, models, {}, opened, opened.best_first[0])
                 return self._scored(session, shown) | {"about": markup.notice("about_opened", name=name)}
         finally:
-            self.sessions.release(Path(path))
+            self.sessions.release_read(path)
 
     def checks(self, behind: str, values: Sequence[object], session: Session) -> Values:
         """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast.

@@ -60,7 +60,7 @@ class TextHandlers:
                 shown = self._take_human(session, read) | {"human_paste": ""}
                 if session.human is None:
                     shown["human_file"] = None
-                self.sessions.release(Path(path))  # unless the session needs it
+                self.sessions.release_read(path)  # unless the session needs it
             if old is not None:
                 self.sessions.release(old.upload)
         return shown
@@ -123,7 +123,7 @@ class TextHandlers:
                     self._put(session, name, replace(side, title=title_of(name)))
                     if name != wanted:
                         said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
-                self.sessions.release(Path(path))  # unless a session needs it
+                self.sessions.release_read(path)  # unless a session needs it
             shown, human = self._models_shown(session, said), session.human
         if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
             shown["aligned"] = True  # rows of one file
