@@ -294,11 +294,8 @@ class Wiring:
         checks, inputs, parts = self.handlers.checks, ["edition", ("aligned", *SETTINGS)], self.parts
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
         outputs += [*_HUMAN, *self.models(), "edition"]
-        how = {
-            **SILENT,
-            "trigger_mode": "always_last",
-            "js": _BEHIND,
-        }  # also of a change while the one before is checked
+        # also of a change while the one before is checked
+        how = {**SILENT, "trigger_mode": "always_last", "js": _BEHIND}
         changed = [parts[name].input for name in ("aligned", *SETTINGS) if name not in PLAY]
         for event in (partial(gr.on, [*changed, parts["edition"].change]), *(run.then for run in self.runs_ended)):
             self._on(event, checks, inputs, outputs, how=how, lost="skip")
@@ -309,7 +306,8 @@ class Wiring:
 
         def arrive(key: str, held: str, request: gr.Request) -> Any:
             opening = dict(request.query_params), key, held, request.session_hash
-            session = handlers.sessions.get(request.session_hash)
+            with show_errors(in_controls):
+                session = handlers.sessions.get(request.session_hash)
             return self._by_part(handlers.edit(lambda _: handlers.arrive(*opening), session))
 
         outputs = [*SETTINGS, "link_problems", *RESULT, *_HUMAN, *self.models(), "key", "edition"]
