@@ -66,6 +66,8 @@ RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ON
 
 _WRITTEN = """(key, held, of_model, _, ...values) => [key, held, of_model, JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
+# Of two answers to changes of texts the later may come first, as their requests are answered beside each other.
+_BEHIND = "(key, human, model, edition, ...values) => [key, human, model, window.mauveBehind(edition), ...values]"
 _BETWEEN_SWEEPS = 60  # seconds
 # This tab of the browser keeps the key of the session, where a reload finds it, and whether the page held anything.
 _KEPT = """() => { try { return ['key', 'held'].map(name => sessionStorage.getItem(`mauve_metric_${name}`) || ''); }
@@ -108,7 +110,7 @@ class Wiring:
     def __init__(self, app: gr.Blocks, handlers: Handlers) -> None:
         self.handlers = handlers
         self.parts: dict[str, Any] = {block.elem_id: block for block in app.blocks.values() if block.elem_id}
-        self.changes: list[Dependency] = []  # events that may make a result stale
+        self.runs_ended: list[Dependency] = []  # events after which a result may not be that of the inputs
 
     def _on(
         self,
@@ -169,23 +171,31 @@ class Wiring:
             return returned
         return {self.parts[name]: value for name, value in returned.items()} or gr.skip()
 
+    def _edit(
+        self,
+        event: Callable[..., Dependency],
+        function: Callable[..., Any],
+        inputs: Sequence[str | Sequence[str]],
+        outputs: Iterable[str],
+        **more: Any,
+    ) -> Dependency:
+        """Connect an event to a handler that changes texts, see `_on`."""
+        return self._on(event, partial(self.handlers.edit, function), inputs, [*outputs, "edition"], **more)
+
     def texts(self) -> None:
         """Connect files, columns, pasted texts and names."""
-        handlers, parts, on = self.handlers, self.parts, self._on
+        handlers, parts, on = self.handlers, self.parts, self._edit
         take = partial(on, lost="warn")
         # a choice while an earlier one is read counts too, after that one
         each = {**TEXTS, "trigger_mode": "multiple"}
         file = partial(gr.on, [parts["human_file"].upload, parts["human_file"].clear])
         models = self.models()
-        self.changes += [
-            take(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"], how=each),
-            on(parts["human_column"].input, handlers.take_column, ["human_column"], _HUMAN, how=each),
-            take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"], how=each),
-            take(parts["model_file"].upload, handlers.add_files, ["model_file"], models, how=each),
-            take(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models, how=each),
-            take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models, how=TEXTS),
-            parts["aligned"].input(None, None, None, **QUICK),
-        ]
+        take(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"], how=each)
+        on(parts["human_column"].input, handlers.take_column, ["human_column"], _HUMAN, how=each)
+        take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"], how=each)
+        take(parts["model_file"].upload, handlers.add_files, ["model_file"], models, how=each)
+        take(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models, how=each)
+        take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models, how=TEXTS)
         previews = [f"model_{number + 1}_preview" for number in range(handlers.limits.model_sets)]
         for number in range(handlers.limits.model_sets):
             name, column, remove = (f"model_{number + 1}_{part}" for part in ("name", "column", "remove"))
@@ -194,11 +204,9 @@ class Wiring:
                 partial(handlers.change_place, partial(change, number))
                 for change in (handlers.rename_model, handlers.choose_column, handlers.remove_model)
             )
-            self.changes += [
-                on(named, rename, [previews, name], models, how=each),
-                on(parts[column].input, choose, [previews, column], models, how=each),
-                on(parts[remove].click, drop, [previews], models, how=TEXTS),
-            ]
+            on(named, rename, [previews, name], models, how=each)
+            on(parts[column].input, choose, [previews, column], models, how=each)
+            on(parts[remove].click, drop, [previews], models, how=TEXTS)
 
     def models(self) -> list[str]:
         """The parts that a change of the models' sets changes, in the order of the handlers."""
@@ -217,9 +225,9 @@ class Wiring:
         everything = [*_HUMAN, "human_file", "human_paste", *self.models()]
         for number, label in enumerate(example_files()):
             take = partial(handlers.take_example, label)
-            taken = self._on(parts[f"example_{number}"].click, take, [], everything, how=TEXTS, lost="warn")
+            taken = self._edit(parts[f"example_{number}"].click, take, [], everything, how=TEXTS, lost="warn")
             self._run(taken.success)
-        sample = self._on(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=TEXTS)
+        sample = self._edit(parts["compare_sample"].click, handlers.take_sample, [SETTINGS], everything, how=TEXTS)
         self._run(sample.success)
         choice = [parts["featurize_model_name"], parts["featurizers"]]
         self._run(parts["compare_quick"].click(lambda: [SECOND, []], None, choice, **ONCE).success)
@@ -234,7 +242,7 @@ class Wiring:
                 [*RESULT, *PLAY],
                 how={**PLAY_RUNS, "trigger_mode": "always_last", "show_progress_on": parts["score"], "js": clip},
             )
-            self.changes.append(moved)
+            self.runs_ended.append(moved)
 
     def measures(self) -> None:
         """Connect the buttons that compute the measures and stop that."""
@@ -258,7 +266,7 @@ class Wiring:
         taken = [("human_paste", "model_paste", "aligned", *SETTINGS), ("human_preview", "model_1_name")]
         ended = self._on(event, self.handlers.compare, taken, RESULT, how=RUN, progress_on="status")
         ended.success(None, None, None, js=_SHOW, **QUICK)
-        self.changes.append(ended)
+        self.runs_ended.append(ended)
 
     def reading(self) -> None:
         """Connect the choices of model and bucket, the files to download, and the link to the result."""
@@ -283,25 +291,28 @@ class Wiring:
 
     def staleness(self) -> None:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
-        checks, inputs = self.handlers.checks, [("aligned", *SETTINGS)]
+        checks, inputs, parts = self.handlers.checks, ["edition", ("aligned", *SETTINGS)], self.parts
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
-        how = {**SILENT, "trigger_mode": "always_last"}  # also of a change while the one before is checked
-        for change in self.changes:
-            self._on(change.then, checks, inputs, outputs, how=how, lost="skip")
-        changed = partial(gr.on, [self.parts[name].input for name in SETTINGS if name not in PLAY])
-        self._on(changed, checks, inputs, outputs, how=how, lost="skip")
+        outputs += [*_HUMAN, *self.models(), "edition"]
+        # also of a change while the one before is checked
+        how = {**SILENT, "trigger_mode": "always_last", "js": _BEHIND}
+        changed = [parts[name].input for name in ("aligned", *SETTINGS) if name not in PLAY]
+        for event in (partial(gr.on, [*changed, parts["edition"].change]), *(run.then for run in self.runs_ended)):
+            self._on(event, checks, inputs, outputs, how=how, lost="skip")
 
     def arrival(self, app: gr.Blocks) -> None:
         """Connect the settings in the address, the link to the settings, and results from files."""
         handlers, parts = self.handlers, self.parts
 
         def arrive(key: str, held: str, request: gr.Request) -> Any:
-            return self._by_part(handlers.arrive(dict(request.query_params), key, held, request.session_hash))
+            opening = dict(request.query_params), key, held, request.session_hash
+            with show_errors(in_controls):
+                session = handlers.sessions.get(request.session_hash)
+            return self._by_part(handlers.edit(lambda _: handlers.arrive(*opening), session))
 
-        outputs = [*SETTINGS, "link_problems", *RESULT, *_HUMAN, *self.models(), "key"]
-        arrived = app.load(arrive, [parts["key"], parts["held"]], [parts[name] for name in outputs], js=_KEPT, **QUICK)
+        outputs = [*SETTINGS, "link_problems", *RESULT, *_HUMAN, *self.models(), "key", "edition"]
+        arrived = app.load(arrive, [parts["key"], parts["held"]], [parts[name] for name in outputs], js=_KEPT, **TEXTS)
         arrived.success(None, parts["key"], None, js=_KEEP_KEY, **QUICK)
-        self.changes.append(arrived)
         self._link("make_link", "settings_link", lambda values, _: handlers.link(values), [SETTINGS])
         shown = self._on(parts["open_result"].upload, handlers.open_result, ["open_result"], RESULT, lost="warn")
         shown.success(None, None, None, js=_SHOW, **QUICK)

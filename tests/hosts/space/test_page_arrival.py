@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
-from visitors import IN_SIGHT, SERVED, experts, free_port, opened, upload, wait_until
+from visitors import IN_SIGHT, SERVED, experts, free_port, go, opened, upload, wait_until
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -263,7 +263,7 @@ def test_a_link_holds_the_first_screen_marked_as_not_recomputed(context: Any, ar
     page.wait_for_function("box => box.value.startsWith('http')", arg=box)
     link = box.input_value()
     assert len(link) < 300
-    page.goto(link)
+    go(page, link)
     page.wait_for_selector("#about :text('Shared result, not recomputed')")
     assert [page.inner_text(part) for part in first] == said
     assert page.evaluate(IN_SIGHT, "#about") and not page.is_visible("#pair") and not page.is_visible("#make_files")
@@ -273,7 +273,7 @@ def test_a_link_holds_the_first_screen_marked_as_not_recomputed(context: Any, ar
         "9,9,200000,,,,,0,0,0;minilm",
         "9,9,5,6,7,,,0,0,0;minilm",
     ):
-        page.goto(f"{arrived.local_url}?shared={quote(bad)}")
+        go(page, f"{arrived.local_url}?shared={quote(bad)}")
         page.wait_for_selector("#link_problems :text('shared result')")
         assert page.locator("#score p").count() == 0 and page.locator("img[src=x]").count() == 0
     page.close()

@@ -169,3 +169,13 @@ def test_interrupted_uploads_count_for_their_client_until_they_are_swept(
         interrupted(page, 10_000, 900_000, "10.0.0.3")
     assert room() == 507
     wait_until(lambda: room() == 200)
+
+
+def test_equal_uploads_are_one_file_until_each_is_read(page: Any) -> None:
+    (path,), again = (post(page, body_of(b"one"))[1] for _ in range(2))
+    assert again == [path]
+    sessions = page.handlers.sessions
+    for _ in range(2):
+        assert Path(path).exists()
+        sessions.release_read(path)
+    assert not Path(path).exists()

@@ -7,7 +7,6 @@ The log has types and places of errors, a line each, never their messages, which
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 import threading
@@ -152,11 +151,14 @@ class BodyLimit:
         return ""
 
     async def _uploaded(self, scope: Scope, receive: Receive, send: Send, most: int, size: int, client: str) -> bool:
-        """Pass an upload on, and keep whose its files are; return as `_counted`."""
+        """Pass an upload on, and keep its files until they are read, and whose they are; return as `_counted`."""
         answer = bytearray()
 
         async def send_and_read(message: Message) -> None:
             answer.extend(message.get("body", b""))
+            if message["type"] == "http.response.body" and not message.get("more_body", False):
+                for path in _files_in(answer) or []:  # before the visitor can know of them
+                    scope["app"].get_blocks().handlers.sessions.arrive(path)
             await send(message)
 
         self._arriving[client] += size
@@ -164,11 +166,9 @@ class BodyLimit:
             return await self._counted(scope, receive, send_and_read, most)
         finally:
             self._arriving[client] -= size
-            files: object = None
-            with contextlib.suppress(ValueError):
-                files = json.loads(answer)
-            if isinstance(files, list):
-                self._clients |= {path: client for path in map(Path, files) if path not in self._clients}
+            files = _files_in(answer)
+            if files is not None:
+                self._clients |= {path: client for path in files if path not in self._clients}
             else:  # it was interrupted or refused
                 self._unfinished[client] += size
                 asyncio.get_running_loop().call_later(_SWEPT, self._unfinished.subtract, {client: size})
@@ -198,6 +198,15 @@ class BodyLimit:
 
 
 _UPLOAD = f"{API_PREFIX}/upload"
+
+
+def _files_in(answer: bytearray) -> list[Path] | None:
+    """The files that the answer to an upload names; None where it was interrupted or refused."""
+    try:
+        files: object = json.loads(answer)
+    except ValueError:
+        return None
+    return [*map(Path, files)] if isinstance(files, list) else None
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send, most: int, status: int, detail: str) -> None:

@@ -154,7 +154,7 @@ class Session:
     files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
     result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the
     page that opens again says. expiry: drops the session. lock: held while something is computed. editing: held while
-    the sets change, each change in its turn.
+    the sets change, each change in its turn. edition: the number of the last change.
     """
 
     name: str
@@ -172,6 +172,7 @@ class Session:
     expiry: threading.Timer | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     editing: InTurn = field(default_factory=InTurn)
+    edition: int = 0
 
     def sets(self) -> list[TextSet]:
         """All sets, the human one first."""
@@ -214,7 +215,7 @@ class Sessions:
         self._most, self._lifetime, self.linger = most, lifetime, linger
         self._sessions: dict[str, Session] = {}
         self._pushed_out: deque[str] = deque(maxlen=_PUSHED_OUT_KNOWN)
-        self._chosen: dict[Path, set[str]] = {}  # uploads that are used by pages without a session here
+        self._arrived: Counter[Path] = Counter()  # how many times a file was uploaded that no handler has read yet
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -270,7 +271,7 @@ class Sessions:
     def resume(self, name: str | None, key: str) -> Session:
         """The session of a page that opens, with what the session of this key holds; that one ends if its page has.
 
-        Where there is none of this key any more, `lost` is the reason.
+        Where there is none of this key any more, `lost` is the reason. What is chosen already on the page stays.
         """
         session, wanted = self.get(name), key.encode(errors="replace")  # whatever a browser sends
         with self._lock:
@@ -279,7 +280,8 @@ class Sessions:
         if old is None or not old.holds():
             session.lost = self._lost(key)
             return session
-        session.human, session.models = old.human, dict(old.models)  # the paste boxes are empty: no set is theirs
+        with session.editing:  # the paste boxes are empty: no set of the session before is theirs
+            session.human, session.models = session.human or old.human, session.models or dict(old.models)
         session.shown = None if old.shown is None else replace(old.shown)
         session.was_cut = old.was_cut or old.run is not None  # which ends when the page is known to be closed
         if old.has_left:
@@ -319,37 +321,36 @@ class Sessions:
         for side in sides:
             self.release(side.upload)
 
-    def choose(self, path: str | Path, user: str) -> None:
-        """Keep an uploaded file until this user releases it."""
+    def arrive(self, path: str | Path) -> None:
+        """Keep an uploaded file until it is read, as many times as it was uploaded: equal uploads are one file."""
         with self._lock:
-            self._chosen.setdefault(Path(path), set()).add(user)
+            self._arrived[Path(path)] += 1
 
-    def release(self, path: Path | None, user: str = "") -> None:
-        """Delete an uploaded file that no visitor needs any more (equal files of two visitors are one file)."""
-        if path is None:
-            return
+    def release_read(self, path: str | Path) -> None:
+        """Release a file that the handler of one upload has read."""
         with self._lock:
-            others = self._chosen.get(path, set())
-            others.discard(user)
-            if not others:
-                self._chosen.pop(path, None)
-        if path not in self._needed():
+            self._arrived -= Counter({Path(path): 1})
+        self.release(Path(path))
+
+    def release(self, path: Path | None) -> None:
+        """Delete an uploaded file that no set holds any more and no handler is still to read."""
+        if path is not None and path not in self._needed():
             delete_upload(path)
 
     def _needed(self) -> set[Path]:
         """The uploads that somebody uses, and the sessions' folders."""
         with self._lock:
-            sessions, chosen = [*self._sessions.values()], {*self._chosen}
+            sessions, arrived = [*self._sessions.values()], {*self._arrived}
         used = {side.path for session in sessions for side in session.sets() if side.path is not None}
-        return chosen | used | {session.folder for session in sessions if session.folder is not None}
+        return arrived | used | {session.folder for session in sessions if session.folder is not None}
 
     def sweep(self) -> None:
         """Delete unused files that are older than the lifetime of a session, and interrupted uploads."""
         folder, used = Path(get_upload_folder()), self._needed()
         with self._lock:  # a page that was left keeps its files no longer than others
-            for path in [*self._chosen]:
+            for path in [*self._arrived]:
                 if not path.exists() or time.time() - path.stat().st_mtime >= self._lifetime:
-                    del self._chosen[path]
+                    del self._arrived[path]
                     used.discard(path)
         sweep(folder, used, self._lifetime)
 

@@ -151,13 +151,17 @@ class Handlers(TextHandlers):
                 shown = Shown(human, models, {}, opened, opened.best_first[0])
                 return self._scored(session, shown) | {"about": markup.notice("about_opened", name=name)}
         finally:
-            self.sessions.release(Path(path))
+            self.sessions.release_read(path)
 
-    def checks(self, values: Sequence[object], session: Session) -> Values:
-        """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast."""
+    def checks(self, behind: str, values: Sequence[object], session: Session) -> Values:
+        """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast.
+
+        behind: "" unless the page shows the texts of an earlier change than the last that it showed.
+        """
         said = self.stale(values, session)
         measures = measures_notice(session.shown, bool(said))
-        return {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
+        shown = {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
+        return shown | (self.texts_again(session) if behind else {})
 
     def stale(self, values: Sequence[object], session: Session) -> str:
         """Notice shown when the inputs changed since the result was computed, else ""."""

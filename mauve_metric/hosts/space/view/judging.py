@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -194,8 +193,6 @@ class JudgingPage:
         once: dict[str, Any] = {**quiet, "trigger_mode": "once"}
         at_once: dict[str, Any] = {**once, "queue": False}  # however many judges there are
         browser, tables = self.browser, [self.browser, *self.game.outputs, *self.pairs.outputs]
-        for box in (self.human, self.models):
-            box.upload(self._choose, box, None, **quiet, queue=False)
         answers = [*self.game.buttons, *self.pairs.buttons]
         off = "{__type__: 'update', interactive: false}"
         # a second Start would read files that are deleted already, and an answer would be for a text that is replaced
@@ -272,7 +269,7 @@ class JudgingPage:
             finally:
                 for path in (human, *(models or ())):
                     if path is not None:
-                        self.sessions.release(Path(path), str(request.session_hash))
+                        self.sessions.release_read(path)
             judging.client = client_of(request.client)
             key = self.judgings.put(judging, key)
         return {self.human: None, self.models: None, self.rater: name, **self._of_both(key, judging)}
@@ -309,10 +306,6 @@ class JudgingPage:
             return {self.browser: {"at": time.time()}, **self._only_tables({}, "<p>Press Start.</p>")}
         judging.boundaries, judging.preferences = [], []
         return self._of_both(key, judging)
-
-    def _choose(self, files: str | list[str] | None, request: gr.Request) -> None:
-        for path in [files] if isinstance(files, str) else files or []:
-            self.sessions.choose(path, str(request.session_hash))
 
 
 def _for_browser(key: str, judging: Judging) -> dict[str, object]:

@@ -195,6 +195,7 @@ def result_part(limits: Limits) -> None:
     gr.Textbox(visible=False, elem_id="key")  # of the visitor's session
     gr.Textbox(visible=False, elem_id="held")  # whether an earlier page of this tab held anything
     gr.Textbox(visible=False, elem_id="written")  # the values of `PLAY` as the visitor wrote them
+    gr.Textbox(visible="hidden", elem_id="edition")  # the number of the change of texts that the page shows
     with gr.Column(min_width=0, elem_id="outcome"):
         gr.HTML("<h2>Result</h2>", elem_id="result_heading")  # for screen readers
         for name in ("stale", "about", "score"):

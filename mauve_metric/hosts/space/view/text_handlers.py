@@ -33,6 +33,20 @@ class TextHandlers:
         self.limits = limits
         self.sessions = Sessions(limits.sessions)
 
+    def edit(self, change: Callable[..., Values], *values: Any) -> Values:
+        """Change the sets of the session, the last value, by a handler: its outputs and the number of the change."""
+        session: Session = values[-1]
+        with session.editing:
+            shown = change(*values)
+            session.edition += 1
+            return {**shown, "edition": str(session.edition)}
+
+    def texts_again(self, session: Session) -> Values:
+        """The sets of a session for a page to which the answers to its changes came in another order."""
+        with session.editing:
+            shown = self._human_shown(session) | self._models_shown(session) | {"edition": str(session.edition)}
+        return {name: value for name, value in shown.items() if name not in ("model_file", "model_problem")}
+
     # --- human texts ----------------------------------------------------------------------------------------------
 
     def take_file(self, path: str | None, session: Session) -> Values:
@@ -46,7 +60,7 @@ class TextHandlers:
                 shown = self._take_human(session, read) | {"human_paste": ""}
                 if session.human is None:
                     shown["human_file"] = None
-                self.sessions.release(Path(path))  # unless the session needs it
+                self.sessions.release_read(path)  # unless the session needs it
             if old is not None:
                 self.sessions.release(old.upload)
         return shown
@@ -109,7 +123,7 @@ class TextHandlers:
                     self._put(session, name, replace(side, title=title_of(name)))
                     if name != wanted:
                         said.append(markup.note(f"a set called “{wanted}” is there: the new one is “{name}”"))
-                self.sessions.release(Path(path))  # unless a session needs it
+                self.sessions.release_read(path)  # unless a session needs it
             shown, human = self._models_shown(session, said), session.human
         if human is not None and human.path is not None and {side.path for side in session.sets()} == {human.path}:
             shown["aligned"] = True  # rows of one file

@@ -151,6 +151,18 @@ def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path
     assert not Path(path).exists()
 
 
+def test_an_equal_upload_that_is_not_read_yet_stays(desk: Handlers, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
+    for _ in ("human box", "model box"):
+        desk.sessions.arrive(path)
+    desk.take_file(path, visitor(desk))
+    desk.take_file(None, visitor(desk))  # before the other handler reads it
+    assert "mm-problem" not in str(desk.add_files([path], visitor(desk))["model_problem"])
+    assert visitor(desk).models["same"].texts == HUMAN
+    desk.remove_model(0, visitor(desk))
+    assert not Path(path).exists()
+
+
 @pytest.mark.more
 def test_examples_are_taken_and_never_deleted(tmp_path: Path) -> None:
     desk = Handlers(Limits(), ["ngrams"], Encoders({"ngrams": ngrams}))
@@ -211,6 +223,15 @@ def test_a_key_that_no_session_has_finds_none(key: str) -> None:
     assert sessions.resume("b", key).human is None
 
 
+def test_what_is_chosen_before_the_page_has_its_texts_of_before_stays() -> None:
+    sessions = Sessions(2)
+    texts, old = [TextSet(name, "a.txt", [name]) for name in ("before", "now")], sessions.get("a")
+    old.human, old.models = texts[0], {"m": texts[0]}
+    sessions.get("b").models = {"n": texts[1]}
+    resumed = sessions.resume("b", old.key)
+    assert resumed.human is texts[0] and resumed.models == {"n": texts[1]}
+
+
 def test_one_client_pushes_out_its_own_sessions_and_no_others() -> None:
     sessions = Sessions(3)
     for name, client in [("a", "192.0.2.1"), ("b", "192.0.2.2"), *((f"c{number}", "192.0.2.3") for number in range(9))]:
@@ -223,13 +244,13 @@ def test_a_file_that_another_page_uses_stays(desk: Handlers, tmp_path: Path) -> 
     path = tmp_path / "gradio" / "1" / "a.txt"
     path.parent.mkdir(parents=True)
     path.write_text("one\n")
-    for user in ("judge", "other judge"):
-        desk.sessions.choose(path, user)
+    for _ in ("judge", "other judge"):
+        desk.sessions.arrive(path)
     visitor(desk).human = TextSet("people", "a.txt", ["one"], path=path)
-    desk.sessions.release(path, "judge")
+    desk.sessions.release_read(path)
     close(desk)
     assert path.exists()
-    desk.sessions.release(path, "other judge")
+    desk.sessions.release_read(path)
     assert not path.parent.exists()
 
 
@@ -249,8 +270,8 @@ def test_what_nobody_uses_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         files[name].write_bytes(b"1234")
         for path in (files[name], *([files[name].parent] if "/" in name else [])):
             os.utime(path, (time.time() - age,) * 2)
-    sessions.choose(files["chosen/a"], "judge")
-    sessions.choose(files["old/a"], "a judge who left")
+    sessions.arrive(files["chosen/a"])  # by a judge
+    sessions.arrive(files["old/a"])  # by one who left
     sessions.get("a").human = TextSet("people", "a", ["one"], path=files["used/a"])
     mine = sessions.get("a").new_folder()
     os.utime(mine, (1, 1))

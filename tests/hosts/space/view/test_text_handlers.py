@@ -8,12 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from samples import HUMAN, MODEL, NASTY
+from samples import HUMAN, MODEL, NASTY, write_jsonl
 from visitors import LIMITS, give, press, visitor
 
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup, takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
+from mauve_metric.hosts.space.view.settings import SETTINGS
 
 gr = pytest.importorskip("gradio")
 
@@ -184,3 +185,14 @@ def test_a_refused_column_or_paste_leaves_what_is_held_in_sight(desk: Handlers, 
     shown = desk.take_file(str(path), visitor(desk))["human_preview"]
     with pytest.raises(gr.Error, match="the human set: choose a file"):
         press(desk, held=(shown, ""))
+
+
+def test_a_page_behind_its_session_is_shown_the_texts_again(desk: Handlers, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "human.jsonl", HUMAN)
+    first, last = (desk.edit(desk.take_file, file, visitor(desk)) for file in (path, None))
+    assert (first["edition"], last["edition"]) == ("1", "2") and "30 texts" in str(first["human_preview"])
+    values = [False, *[None] * len(SETTINGS)]
+    assert "human_preview" not in desk.checks("", values, visitor(desk))
+    shown = desk.checks("yes", values, visitor(desk))
+    assert {name: shown[name] for name in ("human_preview", "edition")} == {"human_preview": "", "edition": "2"}
+    assert not {"model_file", "model_problem"} & {*shown}  # what is chosen and said meanwhile stays

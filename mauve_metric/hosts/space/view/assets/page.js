@@ -36,6 +36,12 @@ window.mauveShowResult = () => {
     }));
     return [];
 };
+// Whether the page shows the answer to an earlier change of the texts than one before, whose number is higher.
+let newest = 0;
+window.mauveBehind = edition => {
+    newest = Math.max(newest, edition);
+    return edition < newest ? 'yes' : '';
+};
 // The file to download is saved at once; its link stays.
 window.mauveDownload = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('#files a[download]')?.click()));

@@ -1,0 +1,115 @@
+"""The page where the answers of its server come late, in another order than they were made."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from samples import HUMAN, MODEL, write_jsonl
+from visitors import opened, upload, wait_until
+
+pytest.importorskip("gradio")
+pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def shown_again(served: Any, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What the server answered to a page that shows an earlier change."""
+    answers: list[object] = []
+    again = served.handlers.texts_again
+    monkeypatch.setattr(served.handlers, "texts_again", lambda session: (answers.append(session), again(session))[1])
+    return answers
+
+
+def hold(patch: pytest.MonkeyPatch, path: str, *, answered: bool = True) -> threading.Event:
+    """Hold back the next request to a path, or only its answer, until the event is set."""
+    from mauve_metric.hosts.space.server.guards import BodyLimit
+
+    going, held, call = threading.Event(), [], BodyLimit.__call__
+
+    async def until_going() -> None:
+        while not going.is_set():
+            await asyncio.sleep(0.05)
+
+    async def late(limit: Any, scope: Any, receive: Any, send: Any) -> None:
+        async def send_late(message: Any) -> None:
+            await until_going()
+            await send(message)
+
+        if held or not str(scope["path"]).endswith(path):
+            await call(limit, scope, receive, send)
+            return
+        held.append(scope)
+        if not answered:
+            await until_going()
+        await call(limit, scope, receive, send_late)
+
+    patch.setattr(BodyLimit, "__call__", late)
+    return going
+
+
+def test_the_answer_to_an_earlier_change_hides_no_later_one(
+    context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown_again: list[object]
+) -> None:
+    page = opened(context, served.local_url)
+    page.wait_for_function("sessionStorage.getItem('mauve_metric_key')")
+    going = hold(monkeypatch, "/queue/join")
+    page.set_input_files("#human_file input[type=file]", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    page.click("#human_file [aria-label^=Clear]")
+    page.set_input_files("#human_file input[type=file]", write_jsonl(tmp_path / "other.jsonl", HUMAN[1:]))
+    page.wait_for_selector("#human_preview :text('other.jsonl')")
+    going.set()
+    wait_until(lambda: bool(shown_again))
+    page.wait_for_selector("#human_preview :text('other.jsonl')")
+    page.close()
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_file_that_is_chosen_while_the_page_is_opened_again_stays_beside_what_was_there(
+    context: Any,
+    served: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shown_again: list[object],
+    answered: bool,
+) -> None:
+    page = opened(context, served.local_url)
+    page.on("dialog", lambda asked: asked.accept())
+    upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    going = hold(monkeypatch, "/queue/join", answered=answered)
+    page.reload()
+    page.complaints.clear()  # of the requests that the reload cut off
+    upload(page, "model", write_jsonl(tmp_path / "model.jsonl", MODEL))
+    going.set()
+    page.wait_for_selector("#human_preview :text('human.jsonl')")
+    wait_until(lambda: len(shown_again) == answered)
+    page.wait_for_selector("#model_1_preview li")
+    page.click("#compare")
+    page.wait_for_selector("#score strong")
+    page.close()
+    assert page.complaints == []
+
+
+def test_start_waits_for_the_files_that_are_being_uploaded(
+    context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = context.new_page()
+    page.goto(f"{served.local_url}judge")
+    page.wait_for_selector("#judge_start:enabled")
+    uploads = []
+    for box in ("human", "models"):
+        uploads.append(hold(monkeypatch, "/upload"))
+        texts = [" ".join(f"{box.title()} {row} says {place}." for place in range(4)) for row in range(6)]
+        page.set_input_files(f"#judge_{box} input[type=file]", write_jsonl(tmp_path / f"{box}.jsonl", texts))
+        page.wait_for_selector(f"#judge_{box} :text('Uploading')")
+    page.click("#judge_start")
+    page.wait_for_selector("#judge_start:disabled")
+    for going in uploads:
+        going.set()
+    page.wait_for_selector("#boundary_shown :text('says 0.')")
+    page.close()
