@@ -119,7 +119,7 @@ class Inputs(NamedTuple):
     def rows_of_subgroups(self, sizes: Mapping[str, int]) -> Subgroups:
         """The rows of each subgroup, the texts of one label, on each side that has labels; the largest human one first.
 
-        Texts without a label (see `is_missing_key`) are in none.
+        Texts without a label (see `is_missing_key`) are in none, and are counted in a warning.
 
         Raises:
             ValueError: a side has another number of labels than texts.
@@ -127,9 +127,13 @@ class Inputs(NamedTuple):
         rows: dict[str, dict[str, list[int]]] = {}
         labelled = {name: side.labels for name, side in self.sides.items() if side.labels is not None}
         for name, labels in labelled.items():
-            for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()):
+            kept = self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()
+            for row, label in enumerate(kept):
                 if not is_missing_key(label):
                     rows.setdefault(_label_text(label), {}).setdefault(name, []).append(row)
+            if missing := sum(map(is_missing_key, kept)):
+                said = "%s: %d of %d texts have no label, and are in no subgroup"
+                logger.warning(said, _name_in_by(name), missing, len(kept))
         human = next(iter(self.sides))
         return {
             label: [np.array(numbers.get(name, ()), np.int64) if name in labelled else None for name in self.sides]
