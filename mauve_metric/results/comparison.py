@@ -102,7 +102,7 @@ class Subgroup(NamedTuple):
     missed: bool | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison(SignedResult):
     """Several models' scores against one human set, and their differences.
 
