@@ -384,9 +384,11 @@ def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
 
 def _tokens_of(value: object) -> Sequence[Hashable]:
     """The tokens that a tokenizer of the caller returned, as a list; `TypeError` if they are none."""
-    if isinstance(value, str | bytes) or not isinstance(value, Collection):
-        raise TypeError(f"tokenizer must return a list of tokens for a text, got {shown(value)}")
-    return list(value)
+    if isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping):
+        tokens = list(value)
+        if all(isinstance(token, Hashable) for token in tokens):
+            return tokens
+    raise TypeError(f"tokenizer must return a list of tokens for a text, got {shown(value)}")
 
 
 def read_sets(

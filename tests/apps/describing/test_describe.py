@@ -220,6 +220,11 @@ def test_tables(rows: dict[str, Measure]) -> None:
         ({"prompts_of": {}}, r"unknown option 'prompts_of' \(did you mean 'q_groups'\?\)"),
         ({"tokenizer": 7}, "tokenizer must be"),
         ({"tokenizer": len}, "tokenizer must return a list of tokens"),
+        (
+            {"tokenizer": lambda text: {"input_ids": [1, 2]}},
+            "tokenizer must return a list of tokens .*, got {'input_ids",
+        ),
+        ({"tokenizer": lambda text: [[1, 2]]}, r"tokenizer must return a list of tokens .*, got \[\[1, 2\]\]"),
         ({"p_text": None}, "must be given"),
     ],
 )
