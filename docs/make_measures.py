@@ -59,7 +59,8 @@ example texts, range and better direction, how it misleads, function, test, pape
 
 * [Scores](#score) come from `compute_mauve` and `mauve-metric score`, all others from `describe` and
   `mauve-metric describe HUMAN MODEL [MODEL …]`: a table with the human texts' value, the difference and, where one is
-  valid, an interval. `--measures` takes groups, names or `all`; without it none of those **on request**.
+  valid, an interval. Of several models it has MAUVE on the buckets that all share, as *shared MAUVE*.
+  `--measures` takes groups, names or `all`; without it none of those **on request**.
 * **Better: human** means near the human texts' value.
 * A measure that **depends on n** is computed on equal numbers of texts, drawn by the seed.
 * A mean is over texts, so that a prompt with more texts counts for more. Intervals of means are Welch's, longer where

@@ -220,6 +220,10 @@ def _of_path(name: str, path: Path) -> FeatureRows:
             raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(name, shard) for shard in shards])
     check_file(path, f"{name}: ")
+    with path.open("rb") as file:
+        if file.read(2) == b"PK":
+            read = f"give FeatureSet.load({str(path)!r}), which reads it"
+            raise NotFeatures.of(name, f"must be an .npy or .parquet file, got an .npz: {read}")
     return ParquetFeatures(path) if path.suffix.lower() == ".parquet" else NpyRows.of_file(path)
 
 

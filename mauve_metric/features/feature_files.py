@@ -39,7 +39,7 @@ _CHECKSUM = "checksum"  # of all else that is known about the features
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no equality that is one truth value
 class StoredFeatures:
     """Features and what is known about them, as they lie in a file; the fields are explained in `FeatureSet`."""
 

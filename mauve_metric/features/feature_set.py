@@ -114,9 +114,11 @@ class Dependence(NamedTuple):
     repetition: Repetition | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureSet(StoredFeatures):
     """The features of one set, usually the human one, embedded once and used again and again.
+
+    A set is equal to itself alone; sets of the same features have the same `digest`.
 
     Attributes:
         features: array (n, d), in the order of the texts; or rows that are read in blocks (`arrays.FeatureRows`).
@@ -467,7 +469,7 @@ class FeaturizeJob:
                 return data
             return replace(data, features=check_features(f"{name}_features", data.features))
         if side.kind == "set":
-            others = f"give an array as {name}_features=, texts as {name}_text="
+            others = f"give an array as {name}_features=, texts as {name}_text=, a file of one by FeatureSet.load"
             raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}: {others}")
         if side.kind == "text":
             return self.of_texts(name, data)

@@ -203,6 +203,8 @@ def numbers_of(name: str, data: object) -> Array:
             "holds masked values, which are not left out by themselves: give the rows without one, as in "
             "features[~numpy.ma.getmaskarray(features).any(axis=1)].data",
         )
+    if hasattr(data, "toarray"):  # of SciPy
+        raise NotFeatures.of(name, f"must be a dense array, got {type(data).__name__}: give its toarray()")
     try:
         array = as_array(data) if is_tensor(data) else np.asarray(data)
         if array.dtype == object and array.ndim == 1:  # rows in a column of pandas or pyarrow

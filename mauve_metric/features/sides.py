@@ -119,7 +119,7 @@ class Inputs(NamedTuple):
     def rows_of_subgroups(self, sizes: Mapping[str, int]) -> Subgroups:
         """The rows of each subgroup, the texts of one label, on each side that has labels; the largest human one first.
 
-        Texts without a label (see `is_missing_key`) are in none.
+        Texts without a label (see `is_missing_key`) are in none, and are counted in a warning.
 
         Raises:
             ValueError: a side has another number of labels than texts.
@@ -127,9 +127,13 @@ class Inputs(NamedTuple):
         rows: dict[str, dict[str, list[int]]] = {}
         labelled = {name: side.labels for name, side in self.sides.items() if side.labels is not None}
         for name, labels in labelled.items():
-            for row, label in enumerate(self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()):
+            kept = self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()
+            for row, label in enumerate(kept):
                 if not is_missing_key(label):
                     rows.setdefault(_label_text(label), {}).setdefault(name, []).append(row)
+            if missing := sum(map(is_missing_key, kept)):
+                said = "%s: %d of %d texts have no label, and are in no subgroup"
+                logger.warning(said, _name_in_by(name), missing, len(kept))
         human = next(iter(self.sides))
         return {
             label: [np.array(numbers.get(name, ()), np.int64) if name in labelled else None for name in self.sides]
@@ -285,14 +289,14 @@ def open_sides(
     sides, is_aligned, _ = checked_inputs(sides_given, aligned)
     has_groups = any(side.groups is not None for side in sides.values())
     if config.independent and (is_aligned or has_groups):
-        raise _not_independent("aligned" if is_aligned else "p_groups or q_groups")
+        raise not_independent("aligned" if is_aligned else "p_groups or q_groups")
     check_bool("common_rows", common_rows)
     labels = _checked_labels(by, sides)
     field = by if isinstance(by, str) else None
     human, *models = sides
     files = {name: file for name in sides if (file := _file_of(sides[name], run)) is not None}
     if config.independent and any(file.has_declared_prompts for file in files.values()):
-        raise _not_independent("prompt_field")
+        raise not_independent("prompt_field")
     of_models = {name: files[name] for name in models if name in files}
     asked = bool(of_models) and sides[human].content is None
     from_files: dict[str, SideTexts] = {}
@@ -376,7 +380,7 @@ def _name_in_by(side: str) -> str:
     return {"p": "human", "q": "model"}.get(side, side.removeprefix("model "))
 
 
-def _not_independent(argument: str) -> WrongOption:
+def not_independent(argument: str) -> WrongOption:
     """The error for an argument by which texts depend on each other, beside one that says that they do not."""
     return WrongOption.of(argument, "must be left out beside independent=True: only one of the two can be true")
 

@@ -15,7 +15,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.methods import AsDict, SignedResult, plain
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.runs import RunsSummary, difference_of_runs, summarize_runs
-from mauve_metric.runtime.checks import quoted
+from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.plain_text import printable
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -102,7 +102,7 @@ class Subgroup(NamedTuple):
     missed: bool | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparison(SignedResult):
     """Several models' scores against one human set, and their differences.
 
@@ -187,8 +187,14 @@ class Comparison(SignedResult):
             runs: by the name of a model the names of its runs, two or more of `models`.
 
         Raises:
+            TypeError: not names of runs by model.
             ValueError: a name that is not among the models; a run of two models; fewer than two runs.
         """
+        if not isinstance(runs, Mapping) or not all(isinstance(names, (list, tuple)) for names in runs.values()):
+            raise TypeError(f"runs must be a dict from names of models to lists of names, got {shown(runs)}")
+        few = next((model for model, names in runs.items() if len(names) < 2), None)
+        if few is not None:
+            raise ValueError(f"runs[{few!r}] must name two runs or more, got {len(runs[few])}")
         if not runs:
             return self
         unknown = [name for names in runs.values() for name in names if name not in self.models]

@@ -142,7 +142,7 @@ class ScoredText(NamedTuple):
         return f"text {self.row} (rank {self.score:.2f})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation(Result):
     """The gap 1 - MAUVE of a result, divided among buckets.
 

@@ -64,6 +64,10 @@ class AsDict:
 class Result(AsDict, ABC):
     """A result that is shown as text, Markdown, CSV, LaTeX, a figure and a report, all from its `document`."""
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether another result is of the same type and shows the same as JSON."""
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
     @abstractmethod
     def document(self) -> Document:
         """The title, prose, tables and signatures, independent of the format."""

@@ -66,7 +66,7 @@ class LearnedScore(NamedTuple):
         return cls(learned.mauve, learned.ci, learned.auc, learned.auc_ci, learned.stderr)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MauveResult(SignedResult):
     """A MAUVE score with its uncertainty, curves and signature. P is the reference (human) side, Q the model's.
 

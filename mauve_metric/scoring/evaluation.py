@@ -24,6 +24,7 @@ from mauve_metric.results.comparison import Comparison, OwnScore
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
+from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import ProjectedRows, is_read_only_in_blocks
@@ -32,7 +33,7 @@ from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
-from mauve_metric.scoring.subgroups import enough_rows, recall_of_subgroups
+from mauve_metric.scoring.subgroups import config_of_subgroup, enough_rows, recall_of_subgroups
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.scoring.without_layout import needs_trial, without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
@@ -400,7 +401,8 @@ class Evaluation:
             if human is not None and rows_of_models:
                 sides = {"human": self.sides[0].of_rows(human)}
                 sides |= {f"model {name}": models[name].of_rows(of_model) for name, of_model in rows_of_models.items()}
-                comparisons[label] = Evaluation.of_sets(sides, self.config, self.run).comparison()
+                config = config_of_subgroup(self.config, *sides.values())
+                comparisons[label] = Evaluation.of_sets(sides, config, self.run).comparison()
         return comparisons
 
     def result_of(self, name: str) -> MauveResult:
@@ -441,6 +443,8 @@ def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
         num_buckets_of(config, *sizes)
         return config
     smaller = min(sizes)
+    if config.knn is True and smaller <= config.knn_k:
+        raise wrong("knn_k", f"below the number of texts of the smallest set, {smaller}", config.knn_k)
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn
     resolved = {"num_buckets": num_buckets_of(config, *sizes), "num_runs": runs, "knn": knn}

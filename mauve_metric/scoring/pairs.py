@@ -91,7 +91,9 @@ def _check_same(settings: Mapping[str, Mapping[str, str]]) -> None:
         if now.get(key) != then.get(key)
     ]
     if differing:
-        raise WrongOption.of("other_pair", f"must have the options of pair, and differs in {', '.join(differing)}")
+        raise WrongOption.of(
+            "other_pair", f"must have the options of the first pair, and differs in {', '.join(differing)}"
+        )
 
 
 def _options(entries: Mapping[str, str]) -> dict[str, str]:
@@ -107,16 +109,16 @@ def _check_sets(values: Mapping[str, Mapping[str, Any]], settings: Mapping[str, 
     for side, title in (("p", "human"), ("q", "model's")):
         sizes = [result[f"n_{side}"] for result in values.values()]
         if max(sizes) - min(sizes) > _MOST_SIZES_APART * max(sizes):
-            said = f"must have about as many {title} texts as pair ({sizes[0]}), got {sizes[1]}"
+            said = f"must have about as many {title} texts as the first pair ({sizes[0]}), got {sizes[1]}"
             raise WrongOption.of("other_pair", f"{said}: closeness is an upper bound, sharper for more texts")
         if len({entries.get(f"{side}_digest") for entries in settings.values()}) == 1:
             raise WrongOption.of(
-                "other_pair", f"must have other {title} texts than pair, and has the same: use compare"
+                "other_pair", f"must have other {title} texts than the first pair, and has the same: use compare"
             )
     featurizers = [list(result.get("by_featurizer") or {}) for result in values.values()]
     if featurizers[0] != featurizers[1]:
         raise WrongOption.of(
-            "other_pair", f"must have the featurizers of pair ({featurizers[0]}), got {featurizers[1]}"
+            "other_pair", f"must have the featurizers of the first pair ({featurizers[0]}), got {featurizers[1]}"
         )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,16 @@ def enough_rows(models: Iterable[str], rows: Sequence[Integers | None]) -> tuple
     """
     first, *others = (None if numbers is None or len(numbers) < FEWEST_OF_SUBGROUP else numbers for numbers in rows)
     return first, {name: numbers for name, numbers in zip(models, others, strict=True) if numbers is not None}
+
+
+def config_of_subgroup(config: MauveConfig, *sets: Sized) -> MauveConfig:
+    """The config for the texts of one subgroup, without scores of neighbours where a set has too few for them.
+
+    >>> config_of_subgroup(MauveConfig(knn=True), range(10)).knn, config_of_subgroup(MauveConfig(knn=True), "ab").knn
+    (True, 'auto')
+    """
+    is_too_small = config.knn is True and min(map(len, sets)) <= config.knn_k
+    return replace(config, knn="auto") if is_too_small else config
 
 
 def recall_of_subgroups(

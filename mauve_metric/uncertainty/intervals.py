@@ -153,7 +153,8 @@ def too_few(frontier: DebiasedFrontier, least_variance: float = 0.0) -> str | No
         return f"{singles} of {filled} filled buckets hold a single text, and their bias is larger than the error"
     apart = not (frontier.p_counts * frontier.q_counts).any()  # at the floor, whatever prompt is left out
     if groups is not None and not (apart or least_variance or groups.weighted(_INTEGRAL_WEIGHTS).any()):
-        return "every prompt has its texts of both sides in one bucket, so that their variation cannot be estimated"
+        alike = "every prompt or pair of equal texts is in one bucket"
+        return f"{alike}, so that their variation cannot be estimated: is one set given twice?"
     return None
 
 

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve, explain
 from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.features import feature_files, row_blocks
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
 from mauve_metric.features.row_blocks import ArrayRows, ConcatenatedRows, all_rows, content_keys, copies, numbers_of
+from mauve_metric.runtime.errors import NotFeatures
 
 Array = NDArray[Any]
 OPTIONS: dict[str, Any] = {"num_buckets": 4, "num_runs": 1}
@@ -454,3 +456,14 @@ def test_a_column_of_rows_is_read_as_an_array(form: str) -> None:
     np.testing.assert_array_equal(numbers_of("p_features", column), rows)
     with pytest.raises(ValueError, match=r"p_features must be one array .*different lengths"):
         numbers_of("p_features", np.array([rows[0], rows[1, :2]], dtype=object))
+
+
+def test_a_sparse_matrix_is_refused_with_the_way_out() -> None:
+    with pytest.raises(NotFeatures, match=r"q_features must be a dense array, got csr_array: give its toarray\(\)"):
+        compute_mauve(p_features=small(), q_features=csr_array(small()))
+    with pytest.raises(NotFeatures, match="gives for p_text must be a dense array"):
+        compute_mauve(
+            p_text=["a", "b"],
+            q_text=["a", "b"],
+            featurize_model_name=lambda texts: csr_array(np.eye(len(texts))),
+        )

@@ -19,7 +19,7 @@ def test_advice_names_flags() -> None:
     advice = [text for item in ADVICE.values() for text in (item.cause, item.cure)] + [
         kind.advice()[1] for kind in KINDS.values()
     ]
-    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(\W--[\w-]+\W+)\3")
+    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(--[\w-]+)\W+\3\b")
     assert len(advice) > 80 and [text for text in map(SHELL.respell, advice) if python.search(text)] == []
 
 
@@ -45,6 +45,11 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "seed=1 is closest; num_buckets=9 is small",
             "seed=1 is closest; --num-buckets 9 is small",
             "seed=1 is closest; “Number of buckets” set to “9” is small",
+        ),
+        (
+            "5 a set: add num_buckets (--num-buckets 5)",
+            "5 a set: add --num-buckets 5",
+            "5 a set: add Number of buckets",
         ),
         (
             "knn=True and kmeans_num_redo, not `seed`",

@@ -214,3 +214,11 @@ def test_missing_texts_are_counted_on_the_first_screen(results: dict[str, MauveR
     assert "missing" not in result.first_screen().split("\n")[0]
     dropped = replace(result, q_dropped=4)
     assert f"{result.n_p} + {result.n_q} texts (0 + 4 missing left out)" in dropped.first_screen().split("\n")[0]
+
+
+def test_a_set_of_features_given_twice_is_not_called_too_small() -> None:
+    result = compute_mauve(p_features=normal(0), q_features=normal(0)[::-1], **FEW)
+    assert result.verdict_reason == "no_interval"
+    assert "both sets hold the same texts" in headline(result) and "each file once" in headline(result)
+    (message,) = [warning.message for warning in result.warnings if warning.code == "no_interval"]
+    assert "is one set given twice" in message

@@ -1,16 +1,22 @@
-"""The report of a comparison."""
+"""The report of a comparison, and what all results have: equality."""
 
 from __future__ import annotations
 
+import copy
 import html
+import pickle
+from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from visitors import chromium
 
-from mauve_metric import Comparison
+from mauve_metric import Comparison, FeatureSet, compare, compute_mauve, explain
+from mauve_metric.results.methods import Result
 
 
 class Page(HTMLParser):
@@ -83,3 +89,20 @@ def test_a_notebook_shows_the_first_screen_and_the_figure(told: Comparison, monk
 
     monkeypatch.setattr("mauve_metric.report.rendering.import_vl_convert", missing)
     assert told._repr_html_() == f"<pre>{html.escape(str(told))}</pre>"
+
+
+def test_a_result_is_equal_to_its_copies_and_to_no_other() -> None:
+    rows = np.random.default_rng(0).normal(size=(3, 40, 3))
+    sides: dict[str, Any] = {"p_features": rows[0], "q_features": rows[1]}
+    made: dict[str, Callable[..., Result]] = {
+        "score": lambda **options: compute_mauve(**sides, **options),
+        "comparison": lambda **options: compare(p_features=rows[0], models={"a": rows[1], "b": rows[2]}, **options),
+        "explanation": lambda **options: explain(**sides, **options),
+    }
+    for make in made.values():
+        result, other = make(), make(seed=1)
+        assert result == copy.deepcopy(result) == pickle.loads(pickle.dumps(result)) and result in [other, result]
+        assert result != other and result != 1
+    human = FeatureSet(rows[0])
+    assert human == human and human not in [FeatureSet(rows[0])] and human in {human: 1}
+    assert human.digest == FeatureSet(rows[0]).digest

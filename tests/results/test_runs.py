@@ -39,8 +39,11 @@ def test_the_interval_has_the_errors_of_runs_and_of_texts() -> None:
         compared.with_runs({"m": ["m0", "x"]})
     with pytest.raises(ValueError, match="runs must name each run once, got 'm0' twice"):
         compared.with_runs({"m": ["m0", "m1"], "n": ["m0", "m2"]})
-    with pytest.raises(ValueError, match="two runs or more, got 1"):
+    with pytest.raises(ValueError, match=r"runs\['m'\] must name two runs or more, got 1"):
         compared.with_runs({"m": ["m0"]})
+    for wrong in ({"m": "m0"}, ["m0", "m1"], {"m": None}):  # a text is no list of its letters
+        with pytest.raises(TypeError, match="runs must be a dict from names of models to lists of names, got "):
+            compared.with_runs(wrong)  # type: ignore[arg-type]
 
 
 def test_runs_without_an_interval_have_a_mean_without_one() -> None:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from mauve_metric import MauveResult, compute_mauve
+from mauve_metric import FeatureSet, MauveResult, compute_mauve
 from mauve_metric.features.feature_files import read_features
 from mauve_metric.inputs.files import read_texts
-from mauve_metric.runtime.errors import EmptyTexts
+from mauve_metric.runtime.errors import EmptyTexts, NotFeatures
 
 RNG = np.random.default_rng(0)
 P = RNG.normal(size=(40, 6))
@@ -108,6 +108,10 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "num_buckets above n + n'": (
         features(num_buckets=71),
         Fails(ValueError, r"num_buckets must be at most the number of texts of both sets, 40 \+ 30, got 71"),
+    ),
+    "knn_k of the smaller set": (
+        features(knn=True, knn_k=30),
+        Fails(ValueError, "knn_k must be below the number of texts of the smallest set, 30, got 30"),
     ),
     "num_buckets of a float": (features(num_buckets=10.0), Fails(TypeError, r"num_buckets must be .* got 10\.0")),
     "num_buckets of a bool": (features(num_buckets=True), Fails(TypeError, "num_buckets must be .* got True")),
@@ -224,6 +228,10 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "an array as a set": (
         lambda: compute_mauve(p=np.zeros((9, 2)), q=np.zeros((9, 2))),
         Fails(TypeError, "p must be a mauve_metric.FeatureSet, got ndarray: give an array as p_features=, texts as p_"),
+    ),
+    "a file of a set as a set": (
+        lambda: compute_mauve(p="human.npz", q="model.npz"),
+        Fails(TypeError, "p must be a mauve_metric.FeatureSet, got str: .*a file of one by FeatureSet.load"),
     ),
     "half a character": (texts(["a", "b\ud800"]), Fails(ValueError, "p_text holds half of a surrogate .* position 1")),
     "no texts": (texts([]), Fails(ValueError, "p_text must hold at least one non-empty text")),
@@ -477,3 +485,10 @@ def test_feature_files_with_objects_or_several_arrays(tmp_path: Path) -> None:
     np.savez(tmp_path / "o.npz", features=np.array([{"a": 1}], dtype=object))
     with pytest.raises(ValueError, match=r"o\.npz is not a numpy file of numbers"):
         read_features(tmp_path / "o.npz")
+
+
+def test_a_file_of_a_feature_set_is_not_called_damaged(tmp_path: Path) -> None:
+    path = FeatureSet(P).save(tmp_path / "human.npz")
+    with pytest.raises(NotFeatures, match=r"p_features must be an \.npy or .*, got an \.npz: give FeatureSet\.load\('"):
+        compute_mauve(p_features=str(path), q_features=Q)
+    assert compute_mauve(p_features=FeatureSet.load(path), q_features=Q, num_runs=1).n_p == len(P)

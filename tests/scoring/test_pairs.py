@@ -66,12 +66,18 @@ def test_the_difference_is_that_of_two_independent_scores() -> None:
     [
         (3, "other_pair must be a result of compute_mauve or what its to_dict gave, got 3"),
         ({"closeness": 1.0}, "other_pair must be a result of compute_mauve"),
-        (partial(pair, 3, 0.3, seed=7), r"other_pair must have the options of pair, and differs in seed \(25 and 7\)"),
+        (
+            partial(pair, 3, 0.3, seed=7),
+            r"other_pair must have the options of the first pair, and differs in seed \(25 and 7\)",
+        ),
         (
             partial(pair, 3, 0.3, 200),
-            r"other_pair must have about as many human texts as pair \(120\), got 200: closeness is an upper",
+            r"other_pair must have about as many human texts as the first pair \(120\), got 200: closeness is an upper",
         ),
-        (partial(pair, 1, 0.5), "other_pair must have other human texts than pair, and has the same: use compare"),
+        (
+            partial(pair, 1, 0.5),
+            "other_pair must have other human texts than the first pair, and has the same: use compare",
+        ),
         (partial(pair, 3, 0.3, 10), "other_pair must have about as many"),
     ],
 )
@@ -87,7 +93,7 @@ def test_what_does_not_compare_is_refused(other: Any, message: str) -> None:
         ({"closeness_ci": None}, r"got no verdict \(no_interval\)"),
         ({"closeness": True}, "must have a closeness with an interval"),
         ({"closeness": float("nan")}, "must have a closeness with an interval"),
-        ({"by_featurizer": {"a": {}, "b": {}}}, "must have the featurizers of pair"),
+        ({"by_featurizer": {"a": {}, "b": {}}}, "must have the featurizers of the first pair"),
     ],
 )
 def test_results_that_cannot_be_believed_are_refused(change: dict[str, Any], message: str) -> None:
@@ -111,7 +117,7 @@ def test_the_shell_reads_the_result_of_another_pair(tmp_path: Path, capsys: pyte
     said = capsys.readouterr().err
     assert "closeness 0.9" in said and "a real difference" in said and str(stored) in said
     assert main(["score", paths[0], paths[3], *flags, "--other-pair", str(stored)]) == 1
-    assert "--other-pair must have other human texts than pair" in capsys.readouterr().err
+    assert "--other-pair must have other human texts than the first pair" in capsys.readouterr().err
     values = json.loads(stored.read_text())
     contents: list[Any] = [values | {"mauve": 0.5}, [], {}]
     for content in contents:

@@ -190,3 +190,21 @@ def test_perplexity_of_duplicated_and_unique_texts(tiny_gpt2: str) -> None:
     for label, own in (("duplicated", HUMAN[:12]), ("unique", HUMAN[12:26])):
         expected = generation_perplexity(likelihoods(own, tiny_gpt2)).mean()
         assert found.by_subgroup[label].human["generation_perplexity"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_texts_and_subgroups_that_are_left_out_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    by = {"human": [None, *P_LABELS[1:171], *["chess"] * 9], "all": ALL_LABELS}
+    description = describe(p_features=P, models={"all": ALL}, by=by, measures="mmd", num_runs=1)
+    assert "chess" not in description.by_subgroup
+    assert "human: 1 of 180 texts have no label, and are in no subgroup" in caplog.messages
+    assert "subgroup chess is missing: fewer than 10 texts of the human set, or of every model" in caplog.messages
+
+
+def test_a_subgroup_with_too_few_texts_for_neighbours_has_the_other_scores() -> None:
+    by = {"human": ["few"] * 15 + ["many"] * 165, "all": ["few"] * 15 + ["many"] * 165}
+    options = {"by": by, "knn": True, "knn_k": 16, "num_runs": 1}
+    compared = compare(p_features=P, models={"all": ALL}, **options).by_subgroup  # type: ignore[arg-type]
+    assert compared["few"].models["all"].precision is None and compared["few"].models["all"].closeness is not None
+    assert compared["many"].models["all"].precision is not None
+    described = describe(p_features=P, models={"all": ALL}, measures="score", **options).by_subgroup  # type: ignore[arg-type]
+    assert "precision" not in described["few"].models["all"] and "mauve" in described["few"].models["all"]

@@ -33,6 +33,7 @@ from mauve_metric.runtime.checks import did_you_mean, listed_names, shown
 from mauve_metric.runtime.errors import WrongOption, message_of
 from mauve_metric.runtime.progress import watched
 from mauve_metric.scoring.evaluation import Evaluation
+from mauve_metric.scoring.subgroups import FEWEST_OF_SUBGROUP
 
 if TYPE_CHECKING:
     from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
@@ -141,8 +142,12 @@ def _describe_subgroups(
     by_subgroup: dict[str, Description] = {}
     for label, chosen in rows.items():
         some = sets.of_rows(chosen)
+        if some is None:
+            few = "fewer than %d texts of the human set, or of every model"
+            logger.warning(f"subgroup %s is missing: {few}", label, FEWEST_OF_SUBGROUP)
+            continue
         try:
-            by_subgroup |= {} if some is None else {label: describe_read(some, names, more)}
+            by_subgroup[label] = describe_read(some, names, more)
         except ValueError as error:
             logger.warning("subgroup %s is missing: %s", label, message_of(error))
     return by_subgroup

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 _BEST, _REAL = "◂", "*"
+_SHARED = "shared MAUVE"  # the title of MAUVE on the buckets that several models share
 CSV_COLUMNS = Column.each("s", "measure", "model", "value", "human", "difference", "low", "high", "p_value", "better")
 TRANSFER_COLUMNS = Column.each("s", "trained_on", "tested_on", "accuracy", "low", "high", "auc")
 
@@ -121,7 +122,7 @@ class Description(SignedResult):
         from mauve_metric.report.charts.intervals import intervals_chart
 
         values = [
-            (title_of(measure), name, entry.value if entry.difference is None else entry.difference, entry.ci)
+            (self._title(measure), name, entry.value if entry.difference is None else entry.difference, entry.ci)
             for measure in self.measures
             for name, entries in self.models.items()
             if (entry := entries.get(measure)) is not None
@@ -167,6 +168,10 @@ class Description(SignedResult):
         best = min(distances, key=lambda name: distances[name][1])
         return best if all(distances[best][1] < low for name, (low, _) in distances.items() if name != best) else None
 
+    def _title(self, measure: str) -> str:
+        """The title of a measure, as `compare` has it: MAUVE of several models is on buckets that all share."""
+        return _SHARED if measure == "mauve" and len(self.models) > 1 else title_of(measure)
+
     def _table(self, best: str) -> Table:
         """One row a measure, numbers as text; `best` follows the best value where no other interval reaches it.
 
@@ -179,7 +184,7 @@ class Description(SignedResult):
             columns += [Column("difference", "difference", ">"), Column("interval", "interval", ">")]
         rows: list[TableRow] = []
         for measure in self.measures:
-            row: TableRow = {"title": title_of(measure), "better": MEASURES[measure].better}
+            row: TableRow = {"title": self._title(measure), "better": MEASURES[measure].better}
             row["human"] = _number(self.human.get(measure))
             winner = self.best_model(measure)
             for name, values in self.models.items():
@@ -223,7 +228,7 @@ class Description(SignedResult):
             subgroups = {label: subgroup for label, subgroup in self.by_subgroup.items() if name in subgroup.models}
             models = [subgroup.models[name] for subgroup in subgroups.values()]
             values = {measure: [_value(entries.get(measure)) for entries in models] for measure in self.measures}
-            rows = [(title_of(measure), MEASURES[measure].better, *cells) for measure, cells in values.items()]
+            rows = [(self._title(measure), MEASURES[measure].better, *cells) for measure, cells in values.items()]
             columns = [Column("title", "measure"), Column("better", "better")]
             titles = {label: f"{printable(label)} ({subgroup.sizes[name]})" for label, subgroup in subgroups.items()}
             columns += [Column(f"label {label}", title, ">") for label, title in titles.items()]
@@ -237,6 +242,8 @@ class Description(SignedResult):
             "the best value, apart from all others by its interval. better: human means the nearer to the human texts' "
             "value the better. Measures without an interval have none that a bootstrap would give honestly."
         ]
+        if _SHARED in map(self._title, self.measures):
+            lines.append(f"{_SHARED}: on the buckets that all models share; the published number is that of `compare`.")
         if any(MEASURES[name].group == "lexical" for name in self.measures):
             lines.append(
                 "Measures of words say how near a set is to the human texts, not how good its texts are: people's "

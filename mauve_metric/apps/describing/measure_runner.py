@@ -32,7 +32,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.scoring.evaluation import Evaluation
-from mauve_metric.scoring.subgroups import enough_rows
+from mauve_metric.scoring.subgroups import config_of_subgroup, enough_rows
 from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 from mauve_metric.uncertainty.score_warnings import few_texts_a_bucket
 
@@ -190,7 +190,8 @@ class DescribedSets:
         if human is None or not some:
             return None
         models = {name: self.models[name].of_rows(chosen) for name, chosen in some.items()}
-        return replace(self, human=self.human.of_rows(human), models=models, seconds={})
+        config = config_of_subgroup(self.config, human, *some.values())
+        return replace(self, human=self.human.of_rows(human), models=models, config=config, seconds={})
 
     @property
     def smallest(self) -> int:
@@ -383,9 +384,11 @@ def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
 
 def _tokens_of(value: object) -> Sequence[Hashable]:
     """The tokens that a tokenizer of the caller returned, as a list; `TypeError` if they are none."""
-    if isinstance(value, str | bytes) or not isinstance(value, Collection):
-        raise TypeError(f"tokenizer must return a list of tokens for a text, got {shown(value)}")
-    return list(value)
+    if isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping):
+        tokens = list(value)
+        if all(isinstance(token, Hashable) for token in tokens):
+            return tokens
+    raise TypeError(f"tokenizer must return a list of tokens for a text, got {shown(value)}")
 
 
 def read_sets(

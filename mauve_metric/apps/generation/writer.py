@@ -235,7 +235,7 @@ class Writer:
         seed_everything(self.seed, numbers[0])
         try:
             answer = self.function([prompt.text if prompt.messages is None else prompt.messages for prompt in share])
-            if not isinstance(answer, Iterable):
+            if not isinstance(answer, Iterable) or isinstance(answer, (str, bytes, Mapping)):
                 raise TypeError(f"generate_fn must give a text for each prompt, got {type(answer).__name__}")
             texts = list(answer)
             if len(texts) != len(share):

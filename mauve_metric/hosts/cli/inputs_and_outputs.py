@@ -300,10 +300,9 @@ def _wants_first_screen(result: Result, options: argparse.Namespace) -> bool:
 
 def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
     """The first screen, its verdict in colour on a terminal; with --quiet one line, with --signature that as well."""
-    if options.quiet:
-        return printable_lines(result.summary())
     others = "" if options.command == "explain" else " · mauve-metric explain"
-    text = _with_flags(result.first_screen(title, f"more: --all · --report FILE · --latex{others}"))
+    more = f"more: --all · --report FILE · --latex{others}"
+    text = printable_lines(result.summary()) if options.quiet else _with_flags(result.first_screen(title, more))
     if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
         for word, colour in COLOURS.items():
             text = re.sub(rf"^({word}\b[^\n]*)", rf"\033[1;{colour}m\1\033[0m", text, flags=re.MULTILINE)

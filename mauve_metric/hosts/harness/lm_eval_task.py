@@ -9,8 +9,8 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from mauve_metric.options import Featurizer
 from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.outputs import check_can_be_written, check_replaceable, naming, written_whole
 
@@ -57,7 +57,7 @@ def write_task(
     *,
     prompt_words: int = PROMPT_WORDS,
     new_tokens: int = NEW_TOKENS,
-    options: Mapping[str, Featurizer | float | bool | None] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> int:
     """Write `NAME.yaml`, `NAME_documents.jsonl` and `NAME_mauve.py`; return the number of documents.
 
@@ -69,11 +69,14 @@ def write_task(
         options: of `compute_mauve`.
 
     Raises:
-        ValueError: the name is none, or all texts are too short. OSError: a file cannot be written, or one of its
-        name is there that is of no such task.
+        TypeError, ValueError: an option is wrong, the name is none, or all texts are too short. OSError: a file cannot
+        be written, or one of its name is there that is of no such task.
     """
     import jinja2
 
+    from mauve_metric.hosts.harness.pair_scores import PairScores
+
+    PairScores(**options or {})  # the task makes them when the harness loads it
     data, functions, task = task_files(folder, name)
     documents = [document for text in texts if (document := cut(text, prompt_words)) is not None]
     if not documents:

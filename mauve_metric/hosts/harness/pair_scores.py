@@ -8,9 +8,11 @@ from collections.abc import Hashable, Iterable
 from typing import Unpack
 
 from mauve_metric.clustering.quantizers import scoring_options
+from mauve_metric.features.feature_set import prompts_of
+from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.errors import EXPECTED
+from mauve_metric.runtime.errors import EXPECTED, WrongOption
 from mauve_metric.scoring.compute import compute_mauve
 
 logger = logging.getLogger(__name__)
@@ -74,7 +76,10 @@ class PairScores:
     """
 
     def __init__(self, **options: Unpack[Options]) -> None:
-        scoring_options(options)
+        config, run = scoring_options(options)
+        if config.independent:
+            raise WrongOption.of("independent", "must be left out: the two texts of a document depend on each other")
+        Stripping(str(config.strip), prompts_of(run))  # which is refused without prompts that it needs
         self._options = options
         self.notes = Notes()
         self._last: tuple[object, dict[str, float]] | None = None

@@ -23,7 +23,7 @@ from mauve_metric.arrays import Array, Integers
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
-from mauve_metric.features.sides import check_same_encoder
+from mauve_metric.features.sides import check_same_encoder, not_independent
 from mauve_metric.hosts.harness.pair_scores import scalar_scores
 from mauve_metric.inputs.fingerprints import MARKS, TRAITS, Marks
 from mauve_metric.results.result import MauveResult
@@ -94,6 +94,8 @@ class MauveScore(Metric):  # type: ignore[misc]
             )
         self.reset_real_features = check_bool("reset_real_features", reset_real_features)
         self.aligned = check_bool("aligned", aligned)
+        if self.aligned and config.independent:
+            raise not_independent("aligned")
         self.result: MauveResult | None = None
         self._options = options
         self._encoder: Encoder | None = None

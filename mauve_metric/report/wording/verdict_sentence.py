@@ -155,7 +155,8 @@ NO_VERDICT = {  # reason → what is wrong, and what to do
     "--prompt-field NAME, or --independent if each row is a draw of its own.",
     "shared_texts": "texts of the model are copies of human ones. Take them out: mauve-metric deduplicate.",
     "short_texts": "the human texts are a few words long. Use accuracy for short answers.",
-    "no_interval": "there are too few texts or prompts for an error bar. Give more of them.",
+    "no_interval": "there are too few texts or prompts for an error bar, or both sets hold the same texts. Give more "
+    "of them, and each file once.",
 }
 NOT_BY_NUMBERS = "Do not judge by these numbers."  # where there is no verdict
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams
 
-from mauve_metric import describe
+from mauve_metric import compute_mauve, describe
 from mauve_metric.apps.describing import describe as describe_sets
 from mauve_metric.apps.describing import description
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
@@ -134,6 +135,17 @@ def test_a_missing_interval_has_its_reason_in_its_place() -> None:
     assert found.comparison is not None and found.comparison.models["m"].frontier_integral_debiased_ci is None
 
 
+def test_mauve_on_the_buckets_of_several_models_has_another_name() -> None:
+    rows = np.random.default_rng(0).normal(size=(3, 40, 3)) + np.array([0.0, 0.0, 2.0])[:, None, None]
+    alone = describe(p_features=rows[0], models={"a": rows[1]}, measures="score", num_runs=1)
+    both = describe(p_features=rows[0], models={"a": rows[1], "b": rows[2]}, measures="score", num_runs=1)
+    own = compute_mauve(p_features=rows[0], q_features=rows[1], num_runs=1).mauve
+    assert alone.models["a"]["mauve"].value == own != both.models["a"]["mauve"].value
+    assert "\n  MAUVE " in str(alone) and "shared MAUVE" not in str(alone)
+    for text in (str(both), both.to_markdown(), both.to_latex()):
+        assert "shared MAUVE" in text and not re.search(r"^\W*MAUVE\b", text, re.MULTILINE)
+
+
 def test_only_what_is_asked_for_is_computed(rows: dict[str, Measure]) -> None:
     def never(texts: list[str]) -> Any:
         raise AssertionError("no measure needs features")
@@ -208,6 +220,11 @@ def test_tables(rows: dict[str, Measure]) -> None:
         ({"prompts_of": {}}, r"unknown option 'prompts_of' \(did you mean 'q_groups'\?\)"),
         ({"tokenizer": 7}, "tokenizer must be"),
         ({"tokenizer": len}, "tokenizer must return a list of tokens"),
+        (
+            {"tokenizer": lambda text: {"input_ids": [1, 2]}},
+            "tokenizer must return a list of tokens .*, got {'input_ids",
+        ),
+        ({"tokenizer": lambda text: [[1, 2]]}, r"tokenizer must return a list of tokens .*, got \[\[1, 2\]\]"),
         ({"p_text": None}, "must be given"),
     ],
 )

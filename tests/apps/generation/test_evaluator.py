@@ -142,6 +142,9 @@ def test_nothing_to_score_is_an_error() -> None:
         score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts: ["one"])
     with pytest.raises(TypeError, match="generate_fn must give texts, got int"):
         score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts: [1] * len(prompts))
+    for wrong in ("a" * 24, dict.fromkeys(HUMAN, "a text")):  # whose letters, or keys, are as many
+        with pytest.raises(TypeError, match=r"generate_fn must give a text for each prompt, got (str|dict)"):
+            score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts, wrong=wrong: wrong)
     with pytest.raises(TypeError, match="generate_fn must give a text for each prompt, got int"):
         score(None, None, HUMAN, HUMAN, generate_fn=len)  # type: ignore[arg-type]
 

@@ -260,3 +260,15 @@ def test_a_command_leaves_its_inputs_as_they_were(
     assert all((folder / name).exists() for name in named)
     changed = {name for name in before if after.get(name) != before[name]}
     assert changed <= {*named, *(f"{name}.json" for name in named)}
+
+
+@pytest.mark.parametrize("command", ["score", "compare", "explain"])
+def test_the_signature_follows_the_line_of_quiet(
+    command: str, sources: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [command, str(sources / "human.npz"), str(sources / "model.npz"), "--quiet"]
+    assert main(arguments) == 0
+    line = capsys.readouterr().out
+    assert main([*arguments, "--signature"]) == 0
+    shown, signature = capsys.readouterr().out.split("\nsignature: ")
+    assert shown.strip() == line.strip() and "num_buckets:" in signature

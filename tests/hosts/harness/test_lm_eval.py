@@ -17,6 +17,7 @@ from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.harness import lm_eval as host
 from mauve_metric.hosts.harness.lm_eval_task import write_task
 from mauve_metric.hosts.harness.pair_scores import SCORES
+from mauve_metric.runtime.errors import WrongOption
 
 OPTIONS: dict[str, Any] = {"featurize_model_name": ngrams, "num_buckets": 4, "num_runs": 1}
 PAIRS = list(zip(HUMAN[:24], MODEL, strict=True))
@@ -110,6 +111,10 @@ def test_a_failed_score_is_nan_and_logged(caplog: pytest.LogCaptureFixture) -> N
 def test_a_wrong_option_is_refused_at_once() -> None:
     with pytest.raises(TypeError, match="num_bucket"):
         host.task_functions(num_bucket=3)  # type: ignore[call-arg]
+    with pytest.raises(WrongOption, match="independent must be left out: the two texts of a document depend on each"):
+        host.task_functions(independent=True)
+    with pytest.raises(WrongOption, match="strip='prompts' needs the prompts"):
+        host.task_functions(strip="prompts")
 
 
 # --- the task -----------------------------------------------------------------------------------------------------
@@ -146,6 +151,10 @@ def test_wrong_input_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit):
         main(["lm-eval-task", str(source), "-o", str(tmp_path), "--name", "a b"])
     assert "name must be letters, digits, _ and -" in capsys.readouterr().err
+    assert (
+        main(["lm-eval-task", str(source), "-o", str(tmp_path / "task"), "--prompt-words", "1", "--independent"]) == 1
+    )
+    assert "--independent must be left out" in capsys.readouterr().err and not (tmp_path / "task").exists()
     assert main(["lm-eval-task", str(source), "-o", str(source), "--prompt-words", "1"]) == 1
     assert str(source) in capsys.readouterr().err
     assert read_texts(source) == ["one two", "three"]

@@ -15,6 +15,7 @@ from samples import HUMAN, MODEL, ngrams
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.hosts.harness.pair_scores import SCORES, scalar_scores
+from mauve_metric.runtime.errors import WrongOption
 
 torch = pytest.importorskip("torch")
 torchmetrics = pytest.importorskip(
@@ -130,6 +131,8 @@ def test_reset_keeps_the_human_side_on_request() -> None:
 
 def test_bad_input_names_the_argument() -> None:
     metric = score()
+    with pytest.raises(WrongOption, match="aligned must be left out beside independent=True"):
+        score(aligned=True, independent=True)
     with pytest.raises(TypeError, match="real must be True"):
         metric.update(MODEL, real="yes")
     with pytest.raises(TypeError, match="without target, real must be True"):
