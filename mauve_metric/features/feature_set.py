@@ -50,6 +50,7 @@ from mauve_metric.features.text_encoder import TextEncoder, rows_by_text
 from mauve_metric.features.text_functions import (
     TEXT_FUNCTIONS,
     TextFunction,
+    featurizer_name,
     is_text_function,
     name_of,
     text_function,
@@ -414,6 +415,8 @@ class FeaturizeJob:
     def prepared(self, sides: Mapping[str, InputSide]) -> Mapping[str, InputSide]:
         """All sides, ready for `side`: each is given, `FeatureSet`s are followed, lengths matched if asked.
 
+        Options of a language model that a function of texts does not read are named in a warning.
+
         Raises:
             ValueError: a side is not given in any form.
         """
@@ -424,6 +427,12 @@ class FeaturizeJob:
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
+        model = self.config.featurize_model_name
+        if is_text_function(model) and any(side.kind == "text" for side in sides.values()):
+            options = self.given - {"text_prefix"}
+            ignored = [f"{name}={value!r}" for name, value in encoder_options(self.config).items() if name in options]
+            if ignored:
+                logger.warning("no effect with the featurizer %s: %s", featurizer_name(model), ", ".join(ignored))
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def check_asked(self) -> None:

@@ -71,6 +71,23 @@ def test_the_command_line_takes_the_name(tmp_path: Path, capsys: pytest.CaptureF
     assert "featurize_model_name:ngrams|" in json.loads(capsys.readouterr().out)["signature"]
 
 
+def test_options_that_a_function_does_not_read_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    from mauve_metric.hosts.cli.main import main
+
+    for name, texts in {"human.txt": HUMAN, "model.txt": MODEL}.items():
+        (tmp_path / name).write_text("\n".join(texts), encoding="utf-8")
+    files = [str(tmp_path / "human.txt"), str(tmp_path / "model.txt")]
+    command = ["score", *files, "--featurizer", "ngrams", "--no-cache"]
+    main(command)
+    assert "no effect" not in capsys.readouterr().err
+    main([*command, "--max-text-length", "20", "--pooling", "mean", "--text-prefix", "a: "])
+    assert "no effect with the featurizer ngrams: --max-text-length 20, --pooling mean\n" in capsys.readouterr().err
+    compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, dtype="bfloat16", verbose=False)
+    assert "no effect with the featurizer samples.ngrams: dtype='bfloat16'" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("given", "names"),
     [

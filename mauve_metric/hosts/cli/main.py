@@ -144,10 +144,11 @@ def _flags(command: str) -> list[str]:
 
 
 class _Line(logging.Formatter):
-    """Format a record without characters that control a terminal."""
+    """Format a record without characters that control a terminal, and a warning with options as they are typed."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return "\n".join(map(printable, super().format(record).split("\n")))
+        message = "\n".join(map(printable, super().format(record).split("\n")))
+        return SHELL.respell(message) if record.levelno >= logging.WARNING else message
 
 
 @contextlib.contextmanager
