@@ -25,9 +25,9 @@ class Quantized(NamedTuple):
     problem: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no equality that is one truth value
 class Histograms:
-    """Number of texts of P and of Q in each bucket; all histogram scores follow from it.
+    """Number of texts of P and of Q in each bucket; all histogram scores follow from it. Equal to itself alone.
 
     Attributes:
         p_counts, q_counts: integers, shape (num_buckets,).

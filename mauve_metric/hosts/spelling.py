@@ -80,6 +80,8 @@ SHELL = Spelling(
     {
         r"(--[\w-]+) True\b": r"\1",
         "--empty-texts drop": "--drop-missing",
+        "`human_baseline`": "`mauve-metric baseline`",
+        "`stress_test`": "`mauve-metric stress-test`",
         rf"{_NOT_IN_A_PATH}p_text(?![\w/-]|\.\w)": "HUMAN",
         rf"{_NOT_IN_A_PATH}q_text(?![\w/-]|\.\w)": "MODEL",
         r"^(p|HUMAN) and (q|MODEL) must": "HUMAN and MODEL must",

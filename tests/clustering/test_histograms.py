@@ -16,6 +16,11 @@ def test_count_labels() -> None:
     assert histograms.q_counts.tolist() == [0, 2, 0, 0, 0]
 
 
+def test_histograms_are_equal_to_themselves_alone() -> None:
+    first, second = (count_labels(np.array([0, 1]), np.array([1, 1]), 2) for _ in range(2))
+    assert first == first and first not in [second] and first in {first: 1}
+
+
 def test_singles_are_too_many_beyond_seven_quarters_of_the_root() -> None:
     assert not too_many_singles(np.repeat([1, 2, 0], [7, 9, 5])) and too_many_singles(np.repeat([1, 2], [8, 8]))
 

@@ -19,7 +19,7 @@ def test_advice_names_flags() -> None:
     advice = [text for item in ADVICE.values() for text in (item.cause, item.cure)] + [
         kind.advice()[1] for kind in KINDS.values()
     ]
-    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(--[\w-]+)\W+\3\b")
+    python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(--[\w-]+)\W+\3\b|human_baseline|stress_test")
     assert len(advice) > 80 and [text for text in map(SHELL.respell, advice) if python.search(text)] == []
 
 
