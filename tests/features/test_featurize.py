@@ -27,6 +27,7 @@ from mauve_metric.options import RunOptions
 # --- independence of the batch ------------------------------------------------------------------------------------
 
 
+@pytest.mark.more
 def test_feature_does_not_depend_on_the_batch(encoder: Encoder) -> None:
     texts = mixed_texts(20, 15)
     assert len({len(row) for row in tokenize(encoder, texts)[0]}) > 5

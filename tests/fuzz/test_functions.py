@@ -170,6 +170,7 @@ def good_arguments(name: str, files: dict[str, str]) -> dict[str, Any]:
     return good
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", CALLS)
 def test_the_good_call_is_one(name: str, files: dict[str, str]) -> None:
     check_result(called(name, good_arguments(name, files)))

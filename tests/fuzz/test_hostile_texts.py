@@ -33,6 +33,7 @@ def results() -> dict[str, Any]:
     }
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("kind", ["score", "comparison", "explanation", "description"])
 def test_results_quote_texts_as_texts(results: dict[str, Any], kind: str, tmp_path: Path) -> None:
     result = results[kind]

@@ -73,6 +73,7 @@ def of_torchmetrics(changed: str, value: object) -> tuple[dict[str, float], str]
     return found, metric.result.signature
 
 
+@pytest.mark.more
 @given(data=st.data())
 def test_any_value_of_the_torchmetrics_class(data: st.DataObject) -> None:
     pytest.importorskip("torchmetrics")

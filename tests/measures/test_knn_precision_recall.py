@@ -353,6 +353,7 @@ def test_the_tolerance_moves_the_edge() -> None:
     assert support_scores(p, q, k=1, strict=True, tolerance=2.0**-14).precision == 0.25
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("on_device", [False, True])
 @pytest.mark.parametrize("columns", [1, 16])
 def test_an_offset_common_to_all_rows_does_not_matter(columns: int, on_device: bool) -> None:

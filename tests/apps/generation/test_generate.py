@@ -137,6 +137,7 @@ def killed_after(batches: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("torn", [b"", b'[[3, "The', b"\xff\xfe"])
 def test_a_killed_job_continues_with_the_same_texts(
     model: Any, tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any, torn: bytes

@@ -21,6 +21,7 @@ from mauve_metric.hosts.cli.main import COMMANDS, main, parse, parser
 from mauve_metric.options import config_fields
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("name", config_fields())
 def test_every_field_of_the_config_is_a_flag(
     name: str, files: tuple[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

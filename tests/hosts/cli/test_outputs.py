@@ -143,6 +143,7 @@ def _takes_text(action: argparse.Action) -> bool:
 
 
 PARSERS = _parsers()
+SPELLINGS = ["link", "hard link", "other spelling", "in a folder", "NAME=FILE"]  # of a file that is read and written
 OUTPUTS = {"plot": "json", "report": "html", "output": "jsonl"}  # the ending of a file that the argument takes
 WORDS = {  # arguments with a free text that name no file
     *("by", "codes", "answers", "decoder", "device", "score_device", "featurize_device_type", "filter", "name"),
@@ -192,7 +193,7 @@ def _words_for(action: argparse.Action, value: str) -> list[str]:
     return [action.option_strings[0], value] if action.option_strings else [value]
 
 
-@pytest.mark.parametrize("spelling", ["plain", "link", "hard link", "other spelling", "in a folder", "NAME=FILE"])
+@pytest.mark.parametrize("spelling", ["plain", *(pytest.param(other, marks=pytest.mark.more) for other in SPELLINGS)])
 @pytest.mark.parametrize(("command", "read", "output"), _pairs())
 def test_no_argument_that_is_read_is_overwritten(
     inputs: Path, capsys: pytest.CaptureFixture[str], command: str, read: str, output: str, spelling: str

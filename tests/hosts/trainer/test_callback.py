@@ -416,6 +416,7 @@ class Witness(transformers.TrainerCallback):  # type: ignore[misc]
         self.seen.append((weights, modes, torch.get_rng_state().tolist(), random.getstate(), numbers))
 
 
+@pytest.mark.more
 @pytest.mark.parametrize("options", [{}, {"gradient_checkpointing": True, "bf16": True}], ids=["plain", "saving"])
 def test_a_training_is_the_same_bit_for_bit(
     tiny_gpt2: str, tokenizer: Any, tmp_path: Path, options: dict[str, bool]
