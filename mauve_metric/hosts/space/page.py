@@ -294,8 +294,8 @@ class Wiring:
         checks, inputs, parts = self.handlers.checks, ["edition", ("aligned", *SETTINGS)], self.parts
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
         outputs += [*_HUMAN, *self.models(), "edition"]
-        # also of a change while the one before is checked
-        how = {**SILENT, "trigger_mode": "always_last", "js": _BEHIND}
+        # also of a change while the one before is checked; a sign of progress, even a hidden one, is text in a part
+        how = {**SILENT, "trigger_mode": "always_last", "js": _BEHIND, "show_progress_on": parts["edition"]}
         changed = [parts[name].input for name in ("aligned", *SETTINGS) if name not in PLAY]
         for event in (partial(gr.on, [*changed, parts["edition"].change]), *(run.then for run in self.runs_ended)):
             self._on(event, checks, inputs, outputs, how=how, lost="skip")

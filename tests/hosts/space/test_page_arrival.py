@@ -170,7 +170,8 @@ def test_a_run_that_would_take_too_long_is_offered_as_a_sample_or_with_ngrams(
     context: Any, arrived: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened(context, arrived.local_url, (1440, 900), reduced_motion="reduce")
-    assert page.inner_text("#run_limit") == "A run may take at most 5 minutes here."
+    limit = "A run may take at most 5 minutes here."
+    page.wait_for_function("said => document.querySelector('#run_limit').innerText === said", arg=limit)
     each = {"seconds": 2.0}  # that a text takes
     speeds = arrived.handlers.encoders.speeds
     monkeypatch.setattr(speeds, "seconds", lambda new, texts: texts * (0.01 if [*new] == [ngrams] else each["seconds"]))
