@@ -8,6 +8,7 @@ import pytest
 
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.cli.warning_guide import ADVICE
+from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.runtime.errors import KINDS
 
 
@@ -16,7 +17,7 @@ def test_the_shell_explains_a_code(command: str, code: str, capsys: pytest.Captu
     known = {name: {"cause": entry.cause, "cure": entry.cure} for name, entry in ADVICE.items()}
     known |= {name: dict(zip(("cause", "cure"), kind.advice(), strict=True)) for name, kind in KINDS.items()}
     assert main([command, code]) == 0
-    words = f"{code} {known[code]['cause']} → {known[code]['cure']}".split()
+    words = f"{code} {SHELL.respell(known[code]['cause'])} → {SHELL.respell(known[code]['cure'])}".split()
     assert capsys.readouterr().out.split() == words
     assert main([command, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
