@@ -262,6 +262,13 @@ def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Ar
     return array
 
 
+@functools.cache  # once for all sets and jobs
+def _name_ignored(featurizer: str, options: str) -> None:
+    """Name the options of a language model that a function of texts does not read, if there are any."""
+    if options:
+        logger.warning("no effect with the featurizer %s: %s", featurizer, options)
+
+
 @with_options()
 def featurize(texts: TextData, featurizer: Featurizer | None = None, **options: Unpack[Options]) -> FeatureSet:
     """Featurize texts once, to use them again and again; the same as `FeatureSet.from_texts`.
@@ -415,8 +422,6 @@ class FeaturizeJob:
     def prepared(self, sides: Mapping[str, InputSide]) -> Mapping[str, InputSide]:
         """All sides, ready for `side`: each is given, `FeatureSet`s are followed, lengths matched if asked.
 
-        Options of a language model that a function of texts does not read are named in a warning.
-
         Raises:
             ValueError: a side is not given in any form.
         """
@@ -427,12 +432,6 @@ class FeaturizeJob:
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
-        model = self.config.featurize_model_name
-        if is_text_function(model) and any(side.kind == "text" for side in sides.values()):
-            options = self.given - {"text_prefix"}
-            ignored = [f"{name}={value!r}" for name, value in encoder_options(self.config).items() if name in options]
-            if ignored:
-                logger.warning("no effect with the featurizer %s: %s", featurizer_name(model), ", ".join(ignored))
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def check_asked(self) -> None:
@@ -513,6 +512,10 @@ class FeaturizeJob:
         texts = hashes.watch(source.texts)
         self.check_asked()
         function = text_function(self.config.featurize_model_name, self.run.server)
+        if function is not None:
+            options = self.given - {"text_prefix"}
+            ignored = [f"{name}={value!r}" for name, value in encoder_options(self.config).items() if name in options]
+            _name_ignored(featurizer_name(self.config.featurize_model_name), ", ".join(ignored))
         if function is not None and isinstance(function.function, TextEncoder):
             stored = self._by_encoder(function, function.function, name, list(texts))
         elif function is not None:

@@ -128,10 +128,13 @@ class Inputs(NamedTuple):
         labelled = {name: side.labels for name, side in self.sides.items() if side.labels is not None}
         for name, labels in labelled.items():
             kept = self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()
+            missing = 0
             for row, label in enumerate(kept):
-                if not is_missing_key(label):
+                if is_missing_key(label):
+                    missing += 1
+                else:
                     rows.setdefault(_label_text(label), {}).setdefault(name, []).append(row)
-            if missing := sum(map(is_missing_key, kept)):
+            if missing:
                 said = "%s: %d of %d texts have no label, and are in no subgroup"
                 logger.warning(said, _name_in_by(name), missing, len(kept))
         human = next(iter(self.sides))

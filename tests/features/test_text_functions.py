@@ -12,7 +12,7 @@ import pytest
 import torch
 from samples import ngrams
 
-from mauve_metric import FeatureSet, compute_mauve
+from mauve_metric import FeatureSet, compute_mauve, featurize
 from mauve_metric.features.packaged import PACKAGED
 from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.text_functions import (
@@ -86,6 +86,8 @@ def test_options_that_a_function_does_not_read_are_named(
     assert "no effect with the featurizer ngrams: --max-text-length 20, --pooling mean\n" in capsys.readouterr().err
     compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name=ngrams, dtype="bfloat16", verbose=False)
     assert "no effect with the featurizer samples.ngrams: dtype='bfloat16'" in caplog.text
+    featurize(HUMAN, "ngrams", max_text_length=7)
+    assert "no effect with the featurizer ngrams: max_text_length=7" in caplog.text
 
 
 @pytest.mark.parametrize(

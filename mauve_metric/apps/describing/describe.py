@@ -143,8 +143,8 @@ def _describe_subgroups(
     for label, chosen in rows.items():
         some = sets.of_rows(chosen)
         if some is None:
-            few = "fewer than %d texts of the human set, or of every model"
-            logger.warning(f"subgroup %s is missing: {few}", label, FEWEST_OF_SUBGROUP)
+            said = "subgroup %s is missing: fewer than %d texts of the human set, or of every model"
+            logger.warning(said, label, FEWEST_OF_SUBGROUP)
             continue
         try:
             by_subgroup[label] = describe_read(some, names, more)

@@ -66,7 +66,7 @@ RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ON
 
 _WRITTEN = """(key, held, of_model, _, ...values) => [key, held, of_model, JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
-# Of two answers to changes of texts the later may come first, as their requests are answered beside each other.
+# The answers to two changes of texts may come in the opposite order: their requests are answered beside each other.
 _BEHIND = "(key, human, model, edition, ...values) => [key, human, model, window.mauveBehind(edition), ...values]"
 _BETWEEN_SWEEPS = 60  # seconds
 # This tab of the browser keeps the key of the session, where a reload finds it, and whether the page held anything.

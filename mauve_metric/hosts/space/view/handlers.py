@@ -156,7 +156,7 @@ class Handlers(TextHandlers):
     def checks(self, behind: str, values: Sequence[object], session: Session) -> Values:
         """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast.
 
-        behind: "" unless the page shows the texts of an earlier change than the last that it showed.
+        behind: "yes" where the page shows an older change of the texts than one that it showed before, else "".
         """
         said = self.stale(values, session)
         measures = measures_notice(session.shown, bool(said))

@@ -36,7 +36,7 @@ window.mauveShowResult = () => {
     }));
     return [];
 };
-// Whether the page shows the answer to an earlier change of the texts than one before, whose number is higher.
+// Return whether the page shows an older change of the texts than one that it showed before: the later has a higher number.
 let newest = 0;
 window.mauveBehind = edition => {
     newest = Math.max(newest, edition);
