@@ -117,13 +117,12 @@ def parts_of(result: MauveResult) -> list[tuple[str, float, tuple[float, float] 
     return parts
 
 
-def support_words(result: MauveResult, featurizer: str = "") -> str:
+def support_words(*results: MauveResult, featurizer: str = "") -> str:
     """The scores that two halves of the human texts reach, beside precision and recall; empty where it is not known."""
-    if result.human_halves is None:
-        return ""
+    shares = sorted({digits(result.human_halves, ".2f") for result in results if result.human_halves is not None})
     by = f" by {featurizer}" if featurizer else ""
-    name, share = printable(result.reference_name), digits(result.human_halves, ".2f")
-    return f"two halves of the {name} texts reach {share} in both{by}"
+    reach = " to ".join(dict.fromkeys([*shares[:1], *shares[-1:]]))
+    return f"two halves of the {printable(results[0].reference_name)} texts reach {reach} in both{by}" if shares else ""
 
 
 def without_layout_cell(result: MauveResult) -> str:
@@ -231,7 +230,7 @@ def _several_lines(result: MauveResult) -> list[str]:
     return [
         f"  {title} {number}    {said}",
         *plain_table(_SEVERAL_COLUMNS, rows),
-        f"  {'; '.join(filter(None, (scale, joined, reach, support_words(single, first))))}",
+        f"  {'; '.join(filter(None, (scale, joined, reach, support_words(single, featurizer=first))))}",
     ]
 
 
@@ -322,7 +321,7 @@ def scale_sentence(comparison: Comparison) -> str:
             f"MAUVE: two {printable(first.reference_name)} sets reach about {digits(first.mauve_ceiling, '.2f')}"
         )
     if len(comparison.by_featurizer) < 2 or comparison.ranked_by == "precision":
-        said.append(support_words(first))
+        said.append(support_words(*comparison.models.values()))
     return "; ".join(filter(None, said))
 
 
@@ -438,7 +437,8 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     by = "".join(f" by {featurizer}" for featurizer in several_featurizers(first)[:1])
     ceiling, name = f"{digits(first.mauve_ceiling, '.3f')}{by}", printable(first.reference_name)
     kind = as_in_papers(parse_signature(signature))
-    halves = f" Precision and recall: {support_words(first)}{by}." if support_words(first) else ""
+    support = support_words(*models.values())
+    halves = f" Precision and recall: {support}{by}." if support else ""
     return (
         f"{counted(first.n_p, f'{name} text')} and {of_models} of each model{features}, "
         f"{counted(first.num_buckets, 'bucket')}, "

@@ -36,9 +36,9 @@ def compare(
 ) -> Comparison:
     """Compare models with each other by their MAUVE against one human set.
 
-    The human texts and those of all models are projected and clustered together, once, so that all scores use one
-    partition; "auto" buckets follow from the smallest set. A difference has an interval that allows for the human
-    texts that both scores share.
+    The human texts and those of all models are projected and clustered together, once, so that all scores of buckets
+    use one partition; "auto" buckets follow from the smallest set. `own` and the scores of neighbours are those of
+    `compute_mauve`. A difference has an interval that allows for the human texts that both scores share.
 
     Args:
         p_text, p_features, p_tokens, p: the human side, as in `compute_mauve`; texts beside another form are read only.
@@ -85,6 +85,6 @@ def compare(
     evaluation = Evaluation.open("compare", options, sides, aligned, **settings)
 
     def score(by_featurizer: Evaluation, is_first: bool) -> Comparison:
-        return by_featurizer.comparison(buckets if is_first else 0, texts, with_subgroups=True)
+        return by_featurizer.comparison(buckets if is_first else 0, texts)
 
     return score_with_each(featurizers, evaluation, score, compare_together)

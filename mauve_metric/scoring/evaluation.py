@@ -20,7 +20,7 @@ from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSid
 from mauve_metric.features.sides import By, Inputs, Subgroups, check_columns, check_same_encoder, open_sides
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config_fields, options_of_stage
-from mauve_metric.results.comparison import Comparison, OwnScore
+from mauve_metric.results.comparison import Comparison, OwnScore, Subgroup
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, human_entries, signature_entries
@@ -259,21 +259,19 @@ class Evaluation:
 
     # --- results
 
-    def _neighbours(
-        self, pairs: Sequence[tuple[FeatureSet, FeatureSet]], run: Start
-    ) -> list[Callable[[], dict[str, Any]]]:
-        """Cluster the rows; the neighbours of each pair of sides, which `run` starts before that where it can."""
+    def _neighbours(self, config: ResolvedConfig, run: Start) -> Callable[[], dict[str, Any]]:
+        """Cluster the rows of both sides; their neighbours, which `run` starts before that where it can."""
+        p, q = self.sides
         started: list[Callable[[], dict[str, Any]]] = []
 
         def start(rows: Sequence[ProjectedRows]) -> None:
-            for pair, model in zip(pairs, rows[1:], strict=True):
-                started.append(score.neighbours_of(*pair, (rows[0], model), self.resolved, run))
+            started.append(score.neighbours_of(p, q, rows, config, run))
 
         if "partition" not in vars(self):
             self.partition = self._partition(start)
         if not started:
             start(self.partition.rows)
-        return started
+        return started[0]
 
     def result(self, *, other_reading: bool = True) -> MauveResult:
         """The result of the only model, with what the layout that separates its set does to it.
@@ -283,7 +281,7 @@ class Evaluation:
         p, q = self.sides
         with score.side_by_side_of(self.sides, self.run.score_device is None) as run:
             learned = run(score.learned_of, p, q, self.resolved, run)
-            (neighbours,) = self._neighbours([(p, q)], run)
+            neighbours = self._neighbours(self.resolved, run)
             p_value = score.permutation_p_value(p, q, self.partition, self.resolved)
             self.watch("score", 1)
             scores = neighbours(), p_value, learned()
@@ -318,24 +316,40 @@ class Evaluation:
         texts, codes = [self.texts[0], self.texts[number]], pair_of_groups(p.groups, q.groups)
         return without_layout(result, texts, codes, self.job.config, self.job, self.inputs.prompts)
 
+    def _own_score(self) -> OwnScore:
+        """MAUVE of the only model; the signature is that of `compute_mauve`."""
+        (p, q), partition, resolved = self.sides, self.partition, self.resolved
+        signature = format_signature(signature_entries(p, q, resolved))
+        mauve = score.mauve_of(score.count_buckets(p, q, partition, 1, resolved)[0], resolved)
+        p_value = score.permutation_p_value(p, q, partition, resolved)
+        return OwnScore(mauve, resolved.num_buckets, p_value, signature)
+
     @cached_property
     def _compared(self) -> Comparison:
-        """The comparison of all models on common buckets."""
-        resolved = self.resolved
+        """The comparison of all models on common buckets, but with the neighbours of `compute_mauve`."""
+        resolved, subgroups = self.resolved, self.subgroups
+        if subgroups and any(is_read_only_in_blocks(side.features) for side in self.sides):
+            raise WrongOption.of("by", "needs features in memory, as an array")
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
+        recalls: list[Subgroup] = []
         with score.side_by_side_of(self.sides, self.run.score_device is None) as run:
-            neighbours_of_pairs = self._neighbours(self.pairs, run)
             learned_of_pairs = [run(score.learned_of, *pair, resolved, run) for pair in self.pairs]
-            parts = list(zip(self.names, self.pairs, neighbours_of_pairs, learned_of_pairs, strict=True))
-            for number, (name, (human, model), neighbours, learned) in enumerate(
+            partition, names = self.partition, self.names
+            parts = list(zip(names, self.pairs, learned_of_pairs, strict=True))
+            for number, (name, (human, model), learned) in enumerate(
                 watched("compare", parts, self.run.verbose, " models"), start=1
             ):
                 self.watch("score", number)
-                own_scores[name] = _own_score(human, model, self.config, self._run_of(f"model-{number}"))
+                run_alone, clusterings = self._run_of(f"model-{number}"), 2 if self.config.permutations else 1
+                alone = Evaluation.of_sets([human, model], self.config, run_alone, clusterings=clusterings)
+                neighbours = alone._neighbours(resolved, run)
+                own_scores[name] = alone._own_score()
                 scores = neighbours(), own_scores[name].p_value, learned()
-                entries = {"partition": f"common to {', '.join(self.names)}", "model": name}
-                results[name] = score.score_buckets(human, model, self.partition, number, resolved, *scores, entries)
+                entries = {"partition": f"common to {', '.join(names)}", "model": name}
+                results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
+                of_labels = subgroups, self.sides[0].groups, resolved
+                recalls += recall_of_subgroups(alone.partition.rows, name, number, *of_labels)
         tried = list(zip(self.names, self.pairs, strict=True))
         verbose = self.run.verbose and any(map(needs_trial, results.values()))
         for number, (name, pair) in enumerate(watched("without layout", tried, verbose, " models"), start=1):
@@ -360,32 +374,22 @@ class Evaluation:
             warnings=(*comparison_warnings(models), *partition_warnings(on_both)),
             signature_entries=_signature_entries(p, models, resolved),
             explanations={},
+            subgroups=tuple(recalls),
             learned_ranking=learned_ranking,
             learned_differences=learned_differences,
         )
 
-    def comparison(self, buckets: int = 0, texts: int = 3, *, with_subgroups: bool = False) -> Comparison:
-        """The comparison of all models on common buckets.
+    def comparison(self, buckets: int = 0, texts: int = 3) -> Comparison:
+        """The comparison of all models on common buckets, and of the texts of each label on buckets of their own.
 
         Args:
             buckets: of each model's gap to explain. texts: of each side to show for one.
-            with_subgroups: whether texts of each label are compared on buckets of their own.
 
         Raises:
             ValueError: labels of features that are not in memory.
         """
-        subgroups = self.subgroups if with_subgroups else {}
-        if subgroups and any(is_read_only_in_blocks(side.features) for side in self.sides):
-            raise WrongOption.of("by", "needs features in memory, as an array")
-        partition, names = self.partition, self.names
-        explained = {name: self.explanation(name, buckets, texts) for name in names} if buckets else {}
-        recalls = recall_of_subgroups(partition.rows, names, subgroups, self.sides[0].groups, self.resolved)
-        return replace(
-            self._compared,
-            explanations=explained,
-            subgroups=tuple(recalls),
-            by_subgroup=self._compare_subgroups(subgroups),
-        )
+        explained = {name: self.explanation(name, buckets, texts) for name in self.names} if buckets else {}
+        return replace(self._compared, explanations=explained, by_subgroup=self._compare_subgroups(self.subgroups))
 
     @cached_property
     def subgroups(self) -> Subgroups:
@@ -451,16 +455,6 @@ def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
     resolved |= quantizer_options(config, *sizes)
     auto = frozenset(name for name in resolved if getattr(config, name) == "auto")
     return ResolvedConfig(**vars(config) | resolved, auto=auto)
-
-
-def _own_score(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: RunOptions) -> OwnScore:
-    """MAUVE of the pair on its own buckets; the signature is that of `compute_mauve`."""
-    alone = Evaluation.of_sets([p, q], config, run, clusterings=2 if config.permutations else 1)
-    (human, model), partition, resolved = alone.sides, alone.partition, alone.resolved
-    mauve = score.mauve_of(score.count_buckets(human, model, partition, 1, resolved)[0], resolved)
-    p_value = score.permutation_p_value(human, model, partition, resolved)
-    signature = format_signature(signature_entries(p, q, resolved))
-    return OwnScore(mauve, resolved.num_buckets, p_value, signature)
 
 
 def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: MauveConfig) -> dict[str, object]:

@@ -42,12 +42,13 @@ def config_of_subgroup(config: MauveConfig, *sets: Sized) -> MauveConfig:
 
 def recall_of_subgroups(
     rows: Sequence[ProjectedRows],
-    models: Sequence[str],
+    model: str,
+    number: int,
     subgroups: Subgroups,
     codes: Integers | None,
     config: MauveConfig,
 ) -> Iterator[Subgroup]:
-    """Find the nearest-neighbour recall and coverage of the human texts of each subgroup (Le Bronnec et al. 2024, §8).
+    """Find a model's recall and coverage of the human texts of each subgroup (Le Bronnec et al. 2024, §8).
 
     Those of all human texts are the means over the subgroups, weighed by their texts. A subgroup is missed if its
     coverage is below that of all other human texts by the interval of the difference, with Bonferroni's correction for
@@ -55,34 +56,33 @@ def recall_of_subgroups(
     what it misses; those of coverage are the human texts'.
 
     Args:
-        rows: projected, of the human texts and of each model, (n_i, r). models: their names.
+        rows: projected, of the human texts and of the model, (n_i, r). model, number: its name, and its place from 1.
         subgroups: rows of the texts of each label. codes: of the prompts of the human texts.
         config: has the neighbour, the level, and whether neighbours are looked for.
     """
-    level = 1 - (1 - config.confidence_level) / max(1, len(subgroups) * len(models))
-    for number, model in enumerate(models if subgroups else (), start=1):
-        if config.knn:
-            p, q = on_cpu(rows[0]), some_rows(on_cpu(rows[number]), KNN_MOST_ROWS, config.seed)
-            # 1 for each human row in a ball around a model's row, and for each whose own ball holds one
-            recalled = (ball_counts(q, p, config.knn_k, tolerance=ROUNDING)[0] > 0).astype(np.float64)
-            covered = (ball_counts(p, q, config.knn_k, tolerance=ROUNDING)[1] > 0).astype(np.float64)
-        for label, sides in subgroups.items():
-            human_rows, of_model = np.asarray(sides[0]), sides[number]
-            sizes = len(human_rows), None if of_model is None else len(of_model)
-            if not config.knn or len(human_rows) < FEWEST_OF_SUBGROUP:
-                yield Subgroup(label, model, *sizes)
-                continue
-            rest = np.setdiff1d(np.arange(len(rows[0])), human_rows)
-            prompts = [None if codes is None else codes[some] for some in (human_rows, rest)]
-            apart = difference_interval(covered[human_rows], covered[rest], level, *prompts) if len(rest) else None
-            yield Subgroup(
-                label,
-                model,
-                *sizes,
-                float(recalled[human_rows].mean()),
-                mean_interval(recalled[human_rows], config.confidence_level, prompts[0]),
-                float(covered[human_rows].mean()),
-                mean_interval(covered[human_rows], config.confidence_level, prompts[0]),
-                float(covered[rest].mean()) if len(rest) else None,
-                None if apart is None else apart[1] < 0,
-            )
+    if config.knn and subgroups:
+        p, q = on_cpu(rows[0]), some_rows(on_cpu(rows[1]), KNN_MOST_ROWS, config.seed)
+        # 1 for each human row in a ball around a model's row, and for each whose own ball holds one
+        recalled = (ball_counts(q, p, config.knn_k, tolerance=ROUNDING)[0] > 0).astype(np.float64)
+        covered = (ball_counts(p, q, config.knn_k, tolerance=ROUNDING)[1] > 0).astype(np.float64)
+    for label, sides in subgroups.items():
+        human_rows, of_model = np.asarray(sides[0]), sides[number]
+        level = 1 - (1 - config.confidence_level) / (len(subgroups) * (len(sides) - 1))
+        sizes = len(human_rows), None if of_model is None else len(of_model)
+        if not config.knn or len(human_rows) < FEWEST_OF_SUBGROUP:
+            yield Subgroup(label, model, *sizes)
+            continue
+        rest = np.setdiff1d(np.arange(len(rows[0])), human_rows)
+        prompts = [None if codes is None else codes[some] for some in (human_rows, rest)]
+        apart = difference_interval(covered[human_rows], covered[rest], level, *prompts) if len(rest) else None
+        yield Subgroup(
+            label,
+            model,
+            *sizes,
+            float(recalled[human_rows].mean()),
+            mean_interval(recalled[human_rows], config.confidence_level, prompts[0]),
+            float(covered[human_rows].mean()),
+            mean_interval(covered[human_rows], config.confidence_level, prompts[0]),
+            float(covered[rest].mean()) if len(rest) else None,
+            None if apart is None else apart[1] < 0,
+        )

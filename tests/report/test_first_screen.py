@@ -203,6 +203,17 @@ def test_a_comparison_has_a_row_for_each_model_and_one_sentence(comparison: Comp
     assert "closest" not in withheld.first_screen()
 
 
+@pytest.mark.parametrize(
+    ("halves", "reach"), [((0.8, 0.801, None), "0.80"), ((0.906, 0.8, None), "0.80 to 0.91"), ((None, None, None), "")]
+)
+def test_what_two_halves_reach_is_a_range_over_the_models(
+    comparison: Comparison, halves: tuple[float | None, ...], reach: str
+) -> None:
+    models = zip(comparison.models.items(), halves, strict=True)
+    shown = str(replace(comparison, models={name: replace(result, human_halves=of) for (name, result), of in models}))
+    assert f"two halves of the human texts reach {reach} in both" in shown if reach else "halves" not in shown
+
+
 def test_a_line_is_enough_for_the_quiet(results: dict[str, MauveResult]) -> None:
     for result in results.values():
         assert result.summary().startswith(result.verdict) and "\n" not in result.summary()

@@ -50,6 +50,20 @@ def test_own_scores_are_those_of_compute_mauve(comparison: Comparison) -> None:
         assert comparison.own[name].signature == expected.signature
 
 
+def test_neighbours_do_not_depend_on_the_other_models() -> None:
+    rng = np.random.default_rng(0)
+    human, model = rng.normal(size=(2, 100, 20)) * 0.7 ** np.arange(20)
+    labels = ["a"] * 40 + ["b"] * 60
+    alone = compare(p_features=human, models={"model": model}, by={"human": labels})
+    models = {"far": 5 * rng.normal(size=(100, 20)), "model": model}  # one projection of both keeps other columns
+    beside = compare(p_features=human, models=models, by={"human": labels})
+    expected = compute_mauve(p_features=human, q_features=model)
+    for name in ("precision", "recall", "density", "coverage", "precision_ci", "recall_ci", "human_halves"):
+        assert getattr(beside.models["model"], name) == getattr(expected, name)
+    recalls = [[item.recall for item in found.subgroups if item.model == "model"] for found in (alone, beside)]
+    assert recalls[0] == recalls[1] and 0.4 * recalls[0][1] + 0.6 * recalls[0][0] == pytest.approx(expected.recall)
+
+
 def test_one_model_is_scored_as_by_compute_mauve() -> None:
     found = compare(p_features=HUMAN_FEATURES, models={"only": MODEL_FEATURES["bad"]}, num_runs=2, row_order="pq")
     expected = compute_mauve(p_features=HUMAN_FEATURES, q_features=MODEL_FEATURES["bad"], num_runs=2, row_order="pq")
