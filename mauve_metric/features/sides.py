@@ -25,6 +25,7 @@ from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, is_missing_key, listed, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
+from mauve_metric.runtime.plain_text import is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -154,7 +155,7 @@ class Inputs(NamedTuple):
         """The entries of one argument for the texts of a side, without those of empty texts that were dropped."""
         if groups is None or len(groups) == size:
             return groups
-        filled = [bool(str(text).strip()) for text in self._texts(name) or ()]
+        filled = [not is_blank(str(text)) for text in self._texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
             expected = f"must hold one group for each of the {size} texts that are scored"
             raise WrongOption.of(argument, f"{expected}, got {len(groups)}")

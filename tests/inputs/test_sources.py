@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.runtime.errors import SeveralTexts
+from mauve_metric.runtime.errors import EmptyTexts, SeveralTexts
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 
@@ -93,6 +93,15 @@ def test_a_stream_is_checked_while_it_is_read() -> None:
     assert next(texts) == "one"
     with pytest.raises(ValueError, match="empty or whitespace-only text at position 1"):
         next(texts)
+
+
+@pytest.mark.parametrize("invisible", ["\u200b", "\ufeff\n", "\u00ad", "\u2060\u200d", "\u3164", "\x00", "\x1b"])
+def test_a_text_of_invisible_characters_is_empty(invisible: str) -> None:
+    for texts in (["one", invisible], iter(["one", invisible])):
+        with pytest.raises(EmptyTexts, match=r"empty or whitespace-only text .*position 1"):
+            list(text_source("p_text", texts).texts)
+    dropping = text_source("p_text", ["one", invisible, f"{invisible}two"], empty_texts="drop")
+    assert (dropping.texts, dropping.dropped) == (["one", f"{invisible}two"], 1)
 
 
 def test_two_kinds_in_a_table_are_refused() -> None:

@@ -113,6 +113,10 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         features(knn=True, knn_k=30),
         Fails(ValueError, "knn_k must be below the number of texts of the smallest set, 30, got 30"),
     ),
+    "knn_k of the smaller set, knn auto": (
+        features(knn_k=30),
+        Fails(ValueError, "knn_k must be below the number of texts of the smallest set, 30, got 30"),
+    ),
     "num_buckets of a float": (features(num_buckets=10.0), Fails(TypeError, r"num_buckets must be .* got 10\.0")),
     "num_buckets of a bool": (features(num_buckets=True), Fails(TypeError, "num_buckets must be .* got True")),
     "num_buckets of numpy's bool": (

@@ -28,6 +28,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs, naming
+from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.score import log_warnings
 
@@ -190,6 +191,6 @@ class _Job:
                 side = TextFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(task.side)
             if side.groups is None:
                 return None
-            kept = [bool(text.strip()) or self.config.empty_texts == "error" for text in side.texts]
+            kept = [not is_blank(text) or self.config.empty_texts == "error" for text in side.texts]
             groups += [group for group, is_kept in zip(side.groups, kept, strict=True) if is_kept]
         return groups

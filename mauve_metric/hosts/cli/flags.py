@@ -126,7 +126,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def _help_of(self, option: Field[Any]) -> str:
         """The help of an option's flag, without the part for Python alone."""
-        text: str = option.metadata["help"].split("; in Python")[0].replace("%", "%%")
+        text: str = SHELL.respell(option.metadata["help"].split("; in Python")[0]).replace("%", "%%")
         return text if option.metadata["common"] else self.rare(text)
 
     def add_text_field(self) -> None:

@@ -82,6 +82,7 @@ def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str
     assert 5 < len(common) < 10
     assert {name for name in config_fields() if f"--{name.replace('_', '-')}" in shown["--help"]} == common
     words = shown["--help-all"]
+    assert "for --strip prompts: a file" in words
     for name, knob in config_fields().items():
         assert f"--{name.replace('_', '-')}" in words
         assert knob.default is None or knob.default is False or f"(default: {knob.default})" in words, name
