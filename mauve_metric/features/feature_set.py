@@ -524,8 +524,11 @@ class FeaturizeJob:
         self.check_asked()
         function = text_function(self.config.featurize_model_name, self.run.server)
         if function is not None:
-            options = self.given - {"text_prefix"}
-            ignored = [f"{name}={value!r}" for name, value in encoder_options(self.config).items() if name in options]
+            ignored = [
+                f"{name}={value!r}"
+                for name, value in encoder_options(self.config).items()
+                if name in self.given - {"text_prefix"} and value != getattr(MauveConfig, name)
+            ]
             _name_ignored(featurizer_name(self.config.featurize_model_name), ", ".join(ignored))
         if function is not None and isinstance(function.function, TextEncoder):
             stored = self._by_encoder(function, function.function, name, list(texts))

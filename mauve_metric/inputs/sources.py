@@ -180,7 +180,10 @@ def _field(
     """
     field = text_field if text_field is not None else columns[0] if len(columns) == 1 else None
     if field is None and list(columns).count("text") < 2:
-        field = chosen_field(name, Rows(name, first_rows() or [dict.fromkeys(columns, "")]), side)
+        rows = first_rows()
+        if not rows and len(columns):  # no texts at all, in whatever field
+            return columns[0]
+        field = chosen_field(name, Rows(name, rows or [{}]), side)
         logger.info("%s: texts from `%s`", name, field)
     field = "text" if field is None else next((column for column in columns if str(column) == field), field)
     times = list(columns).count(_column(field, columns))
@@ -200,7 +203,7 @@ def _text(name: str, field: Any, value: Any) -> Any:
     """The text at a field, of the value in its column; a value that is none stays."""
     if not isinstance(value, (list, Mapping)):
         return value
-    return text_in(Record({field.partition(".")[0]: value}, name), field)
+    return text_in(Record({field.partition(".")[0]: value}, name), field, "text")
 
 
 def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:

@@ -87,6 +87,23 @@ def test_field_of_a_dataset(stream: bool) -> None:
         text_source("q_text", dataset, text_field="storys")
 
 
+def test_a_table_without_rows_holds_no_texts() -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    columns: dict[str, list[str]] = {"prompt": [], "story": []}
+    for table in (pandas.DataFrame(columns), pyarrow.table(columns)):
+        with pytest.raises(EmptyTexts, match="q_text must hold at least one non-empty text, got 0 texts"):
+            text_source("q_text", table)
+        assert text_source("q_text", table, empty_texts="keep").texts == []
+
+
+def test_one_of_several_answers_in_a_cell_can_be_named() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"text": [["One.", "Two."], ["Three.", "Four."]]})
+    with pytest.raises(SeveralTexts, match=r"'text' holds 2 answers: choose one with text_field, such as text\.0"):
+        text_source("q_text", table)
+    assert text_source("q_text", table, text_field="text.0").texts == ["One.", "Three."]
+
+
 def test_a_stream_is_checked_while_it_is_read() -> None:
     source = text_source("p_text", iter(["one", "", "two"]))
     texts = iter(source.texts)
