@@ -303,6 +303,19 @@ def prompts_of(run: RunOptions) -> tuple[str, ...]:
     return tuple(read_texts(prompts, side="prompt") if isinstance(prompts, (str, Path)) else prompts)
 
 
+def check_featurizer(config: MauveConfig, run: RunOptions) -> None:
+    """Refuse what cannot featurize any texts: lengths in tokens of a function, a server or a device that is none.
+
+    Raises:
+        ValueError, TypeError, ImportError: as featurizing would.
+    """
+    if is_text_function(config.featurize_model_name):
+        check_match_lengths(config)
+        text_function(config.featurize_model_name, run.server)
+    elif run.device is not None:
+        resolve_device(run.device, run.device_id)
+
+
 def check_match_lengths(config: MauveConfig) -> None:
     """`WrongOption` for lengths in tokens of a featurizer that has none."""
     if config.match_lengths != "no" and is_text_function(config.featurize_model_name):

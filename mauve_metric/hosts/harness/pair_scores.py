@@ -8,8 +8,7 @@ from collections.abc import Hashable, Iterable
 from typing import Unpack
 
 from mauve_metric.clustering.quantizers import scoring_options
-from mauve_metric.features.feature_set import check_match_lengths, prompts_of
-from mauve_metric.features.text_functions import is_text_function, text_function
+from mauve_metric.features.feature_set import check_featurizer, prompts_of
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult
@@ -83,9 +82,7 @@ class PairScores:
         if config.independent:
             raise WrongOption.of("independent", "must be left out: the two texts of a document depend on each other")
         Stripping(str(config.strip), prompts_of(run))  # which is refused without prompts that it needs
-        check_match_lengths(config)
-        if is_text_function(config.featurize_model_name):
-            text_function(config.featurize_model_name, run.server)  # which is refused without the address of its server
+        check_featurizer(config, run)
         if run.score_device is not None:
             check_device(run.score_device)
         self._options = options
