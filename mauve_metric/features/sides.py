@@ -368,7 +368,8 @@ def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hash
         raise WrongOption.of("by", f"must be the name of a field, or a dict of labels by side, got {shown(by)}")
     names: dict[str, str] = {}
     for side in sides:
-        names.setdefault(_name_in_by(side), side)
+        if names.setdefault(_name_in_by(side), side) != side:
+            raise WrongOption("models: 'human' stands for the human texts in by: give the model another name")
     for name in by:
         if name not in names:
             raise WrongOption.of("by", f"must have labels of {', '.join(map(repr, names))}, got {shown(name)}")
