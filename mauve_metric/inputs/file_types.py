@@ -248,6 +248,8 @@ def files_in(folder: Path, split: str | None = None) -> list[Path]:
         folders = ", ".join(sorted(repr(inner.name) for inner in folder.iterdir() if inner.is_dir())[:6])
         held = names or (folders and f"the folders {folders}")
         reason = f", but {held}: name the one that is meant" if held else ""
+        if not held and any(file.suffix.lower() == ".npy" for file in files):
+            reason = ": features of several files are read in Python, as p_features= and q_features="
         raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
     if len(written) > 1 or texts:
         also = f" and {counted(len(texts), '.txt file')}" if texts else ""

@@ -21,7 +21,7 @@ from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import split_options
-from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 # characters that str.splitlines takes for the end of a line and that end none in a text file
@@ -179,6 +179,12 @@ def test_folder_in_the_order_of_names(tmp_path: Path) -> None:
         write(tmp_path / name, content)
     (tmp_path / "d.txt").mkdir()
     assert [text.strip() for text in read_texts(tmp_path)] == ["first", "second\nline", "third"]
+
+
+def test_a_folder_of_features_is_called_so(tmp_path: Path) -> None:
+    write(tmp_path / "0.npy", "")
+    with pytest.raises(UnknownEnding, match="known: features of several files are read in Python, as p_features= and"):
+        read_texts(tmp_path)
 
 
 def test_a_folder_of_texts_and_of_tables_is_refused(tmp_path: Path) -> None:
