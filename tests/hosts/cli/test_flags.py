@@ -95,6 +95,13 @@ def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], caps
         assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
 
 
+def test_flags_that_contradict_each_other_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--no-cache", "--cache", "one"], ["--drop-missing", "--empty-texts", "error"]):
+        for order in (words, [*words[1:], words[0]]):
+            assert "this command takes one, got" in usage_error(["score", "a.txt", "b.txt", *order], capsys)
+    assert parse(["score", "a.txt", "b.txt", "--no-cache", "--no-cache", "--drop-missing"]).cache is False
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_flag_with_two_values_is_wrong_usage(command: str, capsys: pytest.CaptureFixture[str]) -> None:
