@@ -571,7 +571,7 @@ class RunOptions(CheckedFields):
     prompts: Iterable[str] | str | Path | None = _texts(
         None,
         or_none(_prompts),
-        "what the texts were written from, for strip=prompts: a file of texts; in Python also a list",
+        "what the texts were written from, for strip='prompts': a file of texts; in Python also a list",
         metavar="FILE",
     )
     cache: bool | str | Path = _speed(

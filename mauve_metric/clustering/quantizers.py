@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -22,6 +24,8 @@ from mauve_metric.options import (
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, is_tensor
+
+logger = logging.getLogger(__name__)
 
 MOST_CELLS = 100_000  # each takes a few numbers in every histogram, interval and resampling
 
@@ -151,14 +155,28 @@ QUANTIZERS: dict[str, Quantizer] = {
 
 
 def scoring_options(keywords: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
-    """`split_options`, and a check that the quantizer makes the number of buckets.
+    """`split_options`, a check that the quantizer makes the number of buckets, and a warning of options of another one.
 
     Raises:
         TypeError, ValueError: an option is wrong, or two contradict each other.
     """
     config, run = split_options(keywords, verb)
     num_buckets_of(config)
+    others = [f"{name}_" for name in ("drmm", "lattice") if name != config.quantizer and verb != "robustness"]
+    ignored = [
+        f"{name}={value!r}"
+        for name, value in keywords.items()
+        if name.startswith(tuple(others)) and value != getattr(MauveConfig, name)
+    ]
+    _name_ignored(config.quantizer, ", ".join(ignored))
     return config, run
+
+
+@functools.cache  # once for all sets and jobs
+def _name_ignored(quantizer: str, options: str) -> None:
+    """Name the options of another quantizer, if there are any."""
+    if options:
+        logger.warning("no effect with the quantizer %s: %s", quantizer, options)
 
 
 def quantizer_options(config: MauveConfig, *sizes: int) -> dict[str, Any]:

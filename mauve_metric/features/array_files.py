@@ -222,8 +222,10 @@ def _of_path(name: str, path: Path) -> FeatureRows:
     check_file(path, f"{name}: ")
     with path.open("rb") as file:
         if file.read(2) == b"PK":
-            read = f"give FeatureSet.load({str(path)!r}), which reads it"
-            raise NotFeatures.of(name, f"must be an .npy or .parquet file, got an .npz: {read}")
+            came = f"an .npz: give FeatureSet.load({str(path)!r}), which reads it"
+            if path.suffix.lower() != ".npz":
+                came = f"a zip archive, {str(path)!r}: load what torch has saved, and give the tensor"
+            raise NotFeatures.of(name, f"must be an .npy or .parquet file, got {came}")
     return ParquetFeatures(path) if path.suffix.lower() == ".parquet" else NpyRows.of_file(path)
 
 

@@ -73,6 +73,7 @@ from mauve_metric.options import (
 from mauve_metric.runtime.checks import check_count, wrong
 from mauve_metric.runtime.devices import resolve_device
 from mauve_metric.runtime.errors import NotFeatures, NotTexts, WrongOption
+from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.runtime.processes import agree, computed_by_first, rank_and_size
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, check_kind, is_on_device, is_tensor
@@ -225,9 +226,13 @@ class FeatureSet(StoredFeatures):
         Raises:
             WrongOption: these are no numbers of its texts.
         """
-        numbers = _one_each("numbers", numbers, True, None)
-        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < len(self):
-            raise wrong("numbers", f"from 0 to {len(self) - 1}", numbers)
+        expected = f"one whole number or more, each from 0 to {len(self) - 1}"
+        try:
+            numbers = _one_each("numbers", numbers, True, None)
+        except WrongOption:
+            raise wrong("numbers", expected, numbers) from None
+        if not len(numbers) or not 0 <= numbers.min() <= numbers.max() < len(self):
+            raise wrong("numbers", expected, numbers.tolist())
         of_each = (*EACH_TEXT, "groups")
         taken: dict[str, Any] = {name: value[numbers] for name in of_each if (value := getattr(self, name)) is not None}
         taken |= {"truncated": 0, "dropped": 0, "marks": None, "stripped": {}, "content_keys": None}
@@ -296,6 +301,25 @@ def prompts_of(run: RunOptions) -> tuple[str, ...]:
     """The prompts that the caller gave, or those in the file that was named."""
     prompts = run.prompts or ()
     return tuple(read_texts(prompts, side="prompt") if isinstance(prompts, (str, Path)) else prompts)
+
+
+def check_featurizer(config: MauveConfig, run: RunOptions) -> None:
+    """Refuse what cannot featurize any texts: lengths in tokens of a function, a server or a device that is none.
+
+    Raises:
+        ValueError, TypeError, ImportError: as featurizing would.
+    """
+    if is_text_function(config.featurize_model_name):
+        check_match_lengths(config)
+        text_function(config.featurize_model_name, run.server)
+    elif run.device is not None:
+        resolve_device(run.device, run.device_id)
+
+
+def check_match_lengths(config: MauveConfig) -> None:
+    """`WrongOption` for lengths in tokens of a featurizer that has none."""
+    if config.match_lengths != "no" and is_text_function(config.featurize_model_name):
+        raise WrongOption("match_lengths='truncate' needs a language model: a function has no tokens to count")
 
 
 Kind = Literal["set", "features", "tokens", "text"]
@@ -513,8 +537,11 @@ class FeaturizeJob:
         self.check_asked()
         function = text_function(self.config.featurize_model_name, self.run.server)
         if function is not None:
-            options = self.given - {"text_prefix"}
-            ignored = [f"{name}={value!r}" for name, value in encoder_options(self.config).items() if name in options]
+            ignored = [
+                f"{name}={value!r}"
+                for name, value in encoder_options(self.config).items()
+                if name in self.given - {"text_prefix"} and value != getattr(MauveConfig, name)
+            ]
             _name_ignored(featurizer_name(self.config.featurize_model_name), ", ".join(ignored))
         if function is not None and isinstance(function.function, TextEncoder):
             stored = self._by_encoder(function, function.function, name, list(texts))
@@ -610,8 +637,7 @@ class FeaturizeJob:
 
     def matched(self, sides: Mapping[str, InputSide]) -> dict[str, InputSide]:
         """Both sides' texts as lists, and the encoder's length set to the shorter side's median length in tokens."""
-        if is_text_function(self.config.featurize_model_name):
-            raise WrongOption("match_lengths='truncate' needs a language model: a function has no tokens to count")
+        check_match_lengths(self.config)
         matched: dict[str, InputSide] = {}
         for name, side in sides.items():
             if side.kind != "text":
@@ -622,7 +648,7 @@ class FeaturizeJob:
         medians = []
         for side in matched.values():
             texts = self.source(side.argument, side.content, "keep").texts
-            ids, _ = tokenize(encoder, [text for text in texts if text.strip()])
+            ids, _ = tokenize(encoder, [text for text in texts if not is_blank(text)])
             medians.append(float(np.median([len(row) for row in ids])) if ids else 1.0)
         length = max(1, int(min(medians)))
         identity = {**encoder.identity, "max_text_length": str(length), "match_lengths": "truncate"}

@@ -20,11 +20,13 @@ from mauve_metric.inputs.file_types import read_endings
 from mauve_metric.inputs.files import SideTexts, TextFile
 from mauve_metric.inputs.match_rows import join
 from mauve_metric.inputs.records import split_field
-from mauve_metric.inputs.stripping import PromptEcho, count_echoes, field_prompts, known_prompts
+from mauve_metric.inputs.sources import text_source
+from mauve_metric.inputs.stripping import PromptEcho, Stripping, count_echoes, field_prompts, known_prompts
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.runtime.checks import check_bool, is_missing_key, listed, shown
 from mauve_metric.runtime.errors import NoSuchField, RowsDiffer, UnlikeFeatures, WrongOption
+from mauve_metric.runtime.plain_text import counted, is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -49,19 +51,29 @@ class Inputs(NamedTuple):
     """Sides, by name, whose text files have all been read, with their design.
 
     aligned: row i of every side answers prompt i. prompts: that files have beside the texts, or that the caller gave.
+    rules: what is taken off the texts before empty ones are dropped, see `Stripping`. text_field: of tables.
     """
 
     sides: dict[str, InputSide]
     aligned: bool = False
     prompts: tuple[str, ...] = ()
+    rules: str = "no"
+    text_field: str | None = None
 
     def with_design(self, sides: Mapping[str, FeatureSet]) -> dict[str, FeatureSet]:
         """The features of sides with the codes of their groups, their origin, and how many texts begin with a prompt.
 
         Raises:
-            ValueError: a side has another number of groups than texts; aligned sides are of unequal size.
+            ValueError: a side has another number of groups than texts; aligned sides are of unequal size, or lack rows.
         """
         codes, designed = self.codes({name: len(features) for name, features in sides.items()}), {**sides}
+        parted = (name for name, features in sides.items() if features.dropped and self._texts(name) is None)
+        if self.aligned and (name := next(parted, None)) is not None:
+            left_out = counted(sides[name].dropped, "empty text was", "empty texts were")
+            raise RowsDiffer(
+                f"aligned=True needs every row, and of {self.sides[name].argument} {left_out} left out, from places "
+                "that are not known: give lists of texts, or p_groups and q_groups"
+            )
         for name, features in sides.items():
             side = self.sides[name]
             changes: dict[str, Any] = {} if side.origin is None else {"origin": side.origin}
@@ -144,9 +156,13 @@ class Inputs(NamedTuple):
         }
 
     def _texts(self, name: str) -> Sequence[object] | None:
-        """The texts of a side with the empty ones, where they are a list."""
-        texts = self.sides[name].texts
-        return texts if isinstance(texts, (list, tuple)) else None
+        """The texts of a side with the empty ones, where they are a list or a column."""
+        side, texts = self.sides[name], self.sides[name].texts
+        if isinstance(texts, (list, tuple)):
+            return texts
+        if side.kind != "text" or not hasattr(texts, "__len__"):
+            return None
+        return text_source(side.argument, texts, text_field=self.text_field, empty_texts="keep").texts  # type: ignore[return-value]
 
     def _kept(
         self, name: str, groups: Sequence[Hashable] | None, size: int, argument: str
@@ -154,7 +170,8 @@ class Inputs(NamedTuple):
         """The entries of one argument for the texts of a side, without those of empty texts that were dropped."""
         if groups is None or len(groups) == size:
             return groups
-        filled = [bool(str(text).strip()) for text in self._texts(name) or ()]
+        strip = Stripping(self.rules, self.prompts).strip
+        filled = [not is_blank(strip(str(text))) for text in self._texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
             expected = f"must hold one group for each of the {size} texts that are scored"
             raise WrongOption.of(argument, f"{expected}, got {len(groups)}")
@@ -289,7 +306,7 @@ def open_sides(
         TypeError: see `checked_inputs`. WrongOption: groups of independent texts. OSError, ValueError, ImportError: see
             `TextFile` and `match_rows.join`.
     """
-    sides, is_aligned, _ = checked_inputs(sides_given, aligned)
+    sides, is_aligned, *_ = checked_inputs(sides_given, aligned)
     has_groups = any(side.groups is not None for side in sides.values())
     if config.independent and (is_aligned or has_groups):
         raise not_independent("aligned" if is_aligned else "p_groups or q_groups")
@@ -333,7 +350,7 @@ def open_sides(
     for name, side in sides.items():
         echoes = count_echoes(echo, side.texts) if echo is not None and isinstance(side.texts, list) else 0
         sides[name] = side._replace(labels=labels.get(name), echoes=echoes)
-    return Inputs(sides, is_aligned, prompts)
+    return Inputs(sides, is_aligned, prompts, str(config.strip), run.text_field)
 
 
 def _check_subgroups(by: By, of_human: Sequence[Hashable] | None, of_sides: Iterable[Sequence[Hashable]]) -> None:
@@ -367,7 +384,8 @@ def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hash
         raise WrongOption.of("by", f"must be the name of a field, or a dict of labels by side, got {shown(by)}")
     names: dict[str, str] = {}
     for side in sides:
-        names.setdefault(_name_in_by(side), side)
+        if names.setdefault(_name_in_by(side), side) != side:
+            raise WrongOption("models: 'human' stands for the human texts in by: give the model another name")
     for name in by:
         if name not in names:
             raise WrongOption.of("by", f"must have labels of {', '.join(map(repr, names))}, got {shown(name)}")

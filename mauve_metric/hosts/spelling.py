@@ -87,7 +87,7 @@ SHELL = Spelling(
         r"^(p|HUMAN) and (q|MODEL) must": "HUMAN and MODEL must",
         r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",
         r"(`?)(--[\w-]+)\1 \(((`?)\2 [\w,.]+\4)\)": r"\3",  # a flag, and the same with its value in brackets
-        r"((`?)(--[\w-]+)( [\w,.]+)?\2)(?: \(\2\3(?:\4)?\2\)|, \2\3(?:\4)?\2(?![\w-]))": r"\1",  # the same twice
+        r"((`?)(--[\w-]+)( [\w,.]+)?\2)(?: \(\2\3(?:\4)?\2\)|, \2\3(?(4)\4)\2(?![\w-]))": r"\1",  # the same twice
     },
 )
 PAGE = Spelling(

@@ -16,7 +16,9 @@ from mauve_metric.inputs.file_contents import PACKED_ENDINGS, inner_suffix
 from mauve_metric.inputs.records import ALL, SPLITS, Record, Rows
 from mauve_metric.inputs.tables import arrow_rows, parquet_rows, workbook_rows
 from mauve_metric.inputs.tool_formats import INSPECT, Format, format_of, inspect_rows
+from mauve_metric.runtime.checks import quoted
 from mauve_metric.runtime.errors import NoSuchField, SeveralTexts, UnknownEnding
+from mauve_metric.runtime.plain_text import counted
 
 _ABOUT_DATA = ("dataset_infos.json", "dataset_info.json", "state.json", "config.json", "package.json")
 _SPLIT_FILE = re.compile(
@@ -222,13 +224,17 @@ def files_in(folder: Path, split: str | None = None) -> list[Path]:
         [file for file in files if file.suffix.lower() == ".txt"],
         [file for file in files if _tool_of(file)],
     )
-    if texts and not written:
-        return texts
     shards = [
         file
         for file in files
         if file.name not in _ABOUT_DATA and (kind := type_by_name(file)) is not None and kind.is_shard
     ]
+    if texts and not written:
+        others = [file.name for file in shards if inner_suffix(file) != ".json"]  # which may be about the texts
+        if others:
+            counts = counted(len(texts), ".txt file")
+            raise SeveralTexts(f"the folder {folder} holds {counts} and {quoted(others)}: expected texts of one kind")
+        return texts
     if not shards and not written and (folder / "data").is_dir():  # a clone of a data set of the Hub
         return files_in(folder / "data", split)
     shards = _of_split(folder, shards, split)
@@ -242,9 +248,12 @@ def files_in(folder: Path, split: str | None = None) -> list[Path]:
         folders = ", ".join(sorted(repr(inner.name) for inner in folder.iterdir() if inner.is_dir())[:6])
         held = names or (folders and f"the folders {folders}")
         reason = f", but {held}: name the one that is meant" if held else ""
+        if not held and any(file.suffix.lower() == ".npy" for file in files):
+            reason = ": features of several files are read in Python, as p_features= and q_features="
         raise UnknownEnding(f"the folder {folder} holds no .txt files, and no file of a tool that is known{reason}")
     if len(written) > 1 or texts:
-        names = ", ".join(repr(file.name) for file in written) + (f" and {len(texts)} .txt files" if texts else "")
+        also = f" and {counted(len(texts), '.txt file')}" if texts else ""
+        names = ", ".join(repr(file.name) for file in written) + also
         raise ValueError(f"the folder {folder} holds {names}: expected one of them, give its own name")
     return written
 

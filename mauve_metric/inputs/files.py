@@ -58,7 +58,7 @@ from mauve_metric.inputs.tool_formats import (
 )
 from mauve_metric.runtime.checks import check_bool, check_count, check_file, shown, wrong
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, UnknownEnding
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.runtime.plain_text import counted, is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +141,7 @@ class SideTexts(NamedTuple):
     @property
     def empty_problem(self) -> str | None:
         """Words for texts of nothing but white space, with the place of the first and their number; None without."""
-        empty = [] if self.where is None else [row for row, text in enumerate(self.texts) if not text.strip()]
+        empty = [] if self.where is None else [row for row, text in enumerate(self.texts) if is_blank(text)]
         if self.where is None or not empty:
             return None
         problem = f"{self.empty or 'is empty'} ({len(empty)} of {len(self.texts)} in all)"
@@ -475,7 +475,7 @@ class TextFile:
         template = chat_template(texts[:LOOKED_AT])
         if template is not None:
             texts = [text if (turn := last_turn(text)) is None else turn[1] for text in texts]
-        empty = next((why or "is empty" for text, why in zip(texts, reasons, strict=True) if not text.strip()), None)
+        empty = next((why or "is empty" for text, why in zip(texts, reasons, strict=True) if is_blank(text)), None)
         origin = self._origin(side, field, template)
         side_texts = SideTexts(texts, field, origin, self._said(len(texts), self.choice(side), kinds, template))
         if self.format is None and origin is None and empty is None:

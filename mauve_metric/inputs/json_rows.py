@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from mauve_metric.inputs.fields import LOOKED_AT, choose
@@ -35,7 +36,7 @@ def json_rows(content: str, name: str, expected: str = "text") -> Rows | None:
     first, several = lines[0][1], len(lines) > 1
     if (several and _is_json(first)) or (not several and expected == "lines"):
         return _rows_of_lines(lines, name)
-    values = _stream(content)
+    values = _stream(content, name)
     if len(values) == 1:
         return _container_rows(values[0], name)
     if values and all(isinstance(value, Mapping) for value in values):
@@ -74,16 +75,29 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _stream(content: str) -> list[object]:
+def _stream(content: str, name: str) -> list[object]:
     """The JSON values of a content that holds one after the other; none where one is damaged."""
-    decoder, position, values = json.JSONDecoder(), 0, []
+    decoder, position, values = json.JSONDecoder(object_pairs_hook=partial(_object, name)), 0, []
     try:
         while (position := _BLANK.match(content, position).end()) < len(content):  # type: ignore[union-attr]
             value, position = decoder.raw_decode(content, position)
             values.append(value)
+    except DamagedFile:
+        raise
     except (ValueError, RecursionError):
         return []
     return values
+
+
+def _object(where: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object; `DamagedFile` for one with two values of a key."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        for key, first in pairs:
+            if value[key] != first:
+                both = f"{shown(first)} and {shown(value[key])}"
+                raise DamagedFile(f"{where}: an object must have one value of {shown(key)}, got {both}")
+    return value
 
 
 def _container_rows(value: object, name: str) -> Rows:
@@ -206,7 +220,9 @@ def loaded(content: str, name: str, line: int | None = None) -> object:
     """A JSON value: a file's, or that of one of its lines."""
     where = name if line is None else f"{name}, line {line}"
     try:
-        value: object = json.loads(content)
+        value: object = json.loads(content, object_pairs_hook=partial(_object, where))
+    except DamagedFile:
+        raise
     except json.JSONDecodeError as error:
         where = f"{name}, line {error.lineno if line is None else line}"
         problem = f"{error.msg.removesuffix(' at')} at column {error.colno}"

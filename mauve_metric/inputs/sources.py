@@ -13,7 +13,7 @@ from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.inputs.tool_formats import text_in
 from mauve_metric.runtime.checks import quoted, shown
 from mauve_metric.runtime.errors import EmptyTexts, NotTexts, SeveralTexts
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.runtime.plain_text import counted, is_blank
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def text_source(
             or one of its columns (a list of texts is made of them), or an `IterableDataset`, generator or other
             iterator (streamed).
         text_field: the field of a `Dataset` or a frame; None: see `choose`.
-        empty_texts: "error" or "drop" for empty and whitespace-only texts; "keep" takes any number of them, none at
+        empty_texts: "error" or "drop" for empty texts, see `is_blank`; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
         stripping: what is taken off each text; what is empty then counts as an empty text.
         side: whose texts they are, where the field is chosen; None: the model's, and human ones of `p_text`.
@@ -88,7 +88,7 @@ def text_source(
     source.texts = texts = list(_checked(name, data, stripping))
     if empty_texts == "keep":
         return source
-    empty = [index for index, text in enumerate(texts) if not text.strip()]
+    empty = [index for index, text in enumerate(texts) if is_blank(text)]
     if empty and empty_texts == "error":
         places = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")
         raise EmptyTexts.of(
@@ -97,7 +97,7 @@ def text_source(
             f"position{'s' * (len(empty) > 1)} {places}: remove them, or pass empty_texts='drop'",
         )
     if empty:
-        source.texts, source.dropped = [text for text in texts if text.strip()], len(empty)
+        source.texts, source.dropped = [text for text in texts if not is_blank(text)], len(empty)
     if not source.texts:
         raise NoTextsError.of(
             name,
@@ -180,7 +180,10 @@ def _field(
     """
     field = text_field if text_field is not None else columns[0] if len(columns) == 1 else None
     if field is None and list(columns).count("text") < 2:
-        field = chosen_field(name, Rows(name, first_rows() or [dict.fromkeys(columns, "")]), side)
+        rows = first_rows()
+        if not rows and len(columns):  # no texts at all, in whatever field
+            return columns[0]
+        field = chosen_field(name, Rows(name, rows or [{}]), side)
         logger.info("%s: texts from `%s`", name, field)
     field = "text" if field is None else next((column for column in columns if str(column) == field), field)
     times = list(columns).count(_column(field, columns))
@@ -200,7 +203,7 @@ def _text(name: str, field: Any, value: Any) -> Any:
     """The text at a field, of the value in its column; a value that is none stays."""
     if not isinstance(value, (list, Mapping)):
         return value
-    return text_in(Record({field.partition(".")[0]: value}, name), field)
+    return text_in(Record({field.partition(".")[0]: value}, name), field, "text")
 
 
 def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:
@@ -227,7 +230,7 @@ def _after(stripping: Stripping | None) -> str:
 def _filled_stream(name: str, data: Iterable[object], empty_texts: str, source: TextSource) -> Iterator[str]:
     kept = 0
     for index, text in enumerate(_checked(name, data, source.stripping)):
-        if text.strip():
+        if not is_blank(text):
             kept += 1
             yield text
         elif empty_texts == "error":

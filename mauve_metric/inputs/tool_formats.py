@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import math
 import re
 import reprlib
 import zipfile
@@ -15,6 +16,7 @@ from mauve_metric.inputs.records import Record, Rows, has_field, is_missing, val
 from mauve_metric.runtime.checks import check_archive, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, short_message
 from mauve_metric.runtime.optional_imports import import_inspect_log
+from mauve_metric.runtime.plain_text import is_blank
 
 _UNREAD = {"store", "attachments", "events"}  # large, and never a text
 
@@ -104,6 +106,8 @@ def text_in(record: Record, path: str, side: str = "prediction") -> str:
 def _text(value: object, record: Record, path: str, side: str) -> str:
     if value is None or isinstance(value, str):
         return value if value and not is_missing(value) else ""
+    if isinstance(value, float) and math.isnan(value):  # which Python writes for a missing cell of pandas
+        return ""
     if is_conversation(value):
         turns = [turn if isinstance(turn, Mapping) else {} for turn in value]  # type: ignore[attr-defined]
         answers = [number for number, turn in enumerate(turns) if _role(turn) in _ANSWERING]
@@ -209,7 +213,7 @@ def text_or_reason(record: Record, field: str | None, side: str = "prediction") 
         return "", f"is missing: {str(error).removeprefix(f'{record.where}: ')}"
     except UnicodeEncodeError:
         return "", "holds half of a surrogate pair, which is no character"
-    return text, None if text.strip() else _why_empty(record, field)
+    return text, _why_empty(record, field) if is_blank(text) else None
 
 
 def _why_empty(record: Record, field: str | None) -> str:
@@ -218,7 +222,9 @@ def _why_empty(record: Record, field: str | None) -> str:
         return "calls a tool and says nothing"
     if value is None:
         return "is null, a missing value"
-    return f"is {shown(value)}, a missing value" if isinstance(value, str) and value.strip() else "is empty"
+    if not isinstance(value, float) and not (isinstance(value, str) and value.strip()):
+        return "is empty"
+    return f"is {shown(value)}, {'invisible characters' if is_blank(str(value)) else 'a missing value'}"
 
 
 def calls_tool(record: Record) -> bool:

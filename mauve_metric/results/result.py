@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 from mauve_metric.arrays import Floats, Labels
 from mauve_metric.measures.groups import Design
-from mauve_metric.options import HUMAN
+from mauve_metric.options import HUMAN, RunOptions
 from mauve_metric.results.methods import SignedResult, plain
 from mauve_metric.results.signature import is_published_setting, signature_number
 from mauve_metric.uncertainty.closeness import Bound
@@ -300,7 +300,12 @@ class MauveResult(SignedResult):
         return verdict_line(self)
 
     def with_reference_name(self, name: str) -> Self:
-        """The same result, whose sentences and tables call the reference texts by this name."""
+        """The same result, whose sentences and tables call the reference texts by this name.
+
+        Raises:
+            WrongOption: it is no name for a sentence.
+        """
+        name = RunOptions(reference_name=name).reference_name
         if name == self.reference_name:
             return self
         each = {label: result.with_reference_name(name) for label, result in self.by_featurizer.items()}

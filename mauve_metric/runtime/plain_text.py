@@ -6,12 +6,14 @@ Every view shows names through this file; HTML, Markdown and LaTeX are escaped w
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 
 _FORM = re.compile(r"\+?\.(\d+)([fg])")
 _MORE = 3  # digits that are added where a number would be shown as an end of its range
 ENDS = (-1.0, 0.0, 1.0)  # of scores, p-values and differences
 _WITHIN_WORDS = "\u200c\u200d"  # joiners of some scripts and of emoji, the only format characters that a name may keep
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")  # letters and a symbol without a shape
 _CELL_WITH_FORMULA = re.compile(r"((?:^|;)[\s\"]*)(?=[=+\-@＝＋－＠])")
 EXCERPT = 160  # characters shown of a text
 # after which a page would find a user's name, an address, or the number of an issue
@@ -108,6 +110,15 @@ def rounded_up(number: int) -> str:
     """
     unit = 10 ** max(len(str(number)) - 2, 0)
     return f"{-(-number // unit) * unit:,}"
+
+
+def is_blank(text: str) -> bool:
+    r"""Return whether a text shows nothing: it is empty, or white space and invisible characters alone.
+
+    >>> [is_blank(text) for text in ("", " \n", "\u200b\ufeff", "\u00ad", ".", "\u200bA")]
+    [True, True, True, True, False, False]
+    """
+    return all(mark.isspace() or unicodedata.category(mark) in ("Cc", "Cf") or mark in _FILLERS for mark in text)
 
 
 def printable(text: str) -> str:

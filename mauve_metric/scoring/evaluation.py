@@ -447,7 +447,8 @@ def resolve_config(config: MauveConfig, *sizes: int) -> ResolvedConfig:
         num_buckets_of(config, *sizes)
         return config
     smaller = min(sizes)
-    if config.knn is True and smaller <= config.knn_k:
+    is_asked = config.knn is True or (config.knn == "auto" and config.knn_k != MauveConfig.knn_k)
+    if is_asked and smaller <= config.knn_k:
         raise wrong("knn_k", f"below the number of texts of the smallest set, {smaller}", config.knn_k)
     runs = (RUNS_OF_FEW_TEXTS if smaller < FEW_TEXTS_FOR_RUNS else 1) if config.num_runs == "auto" else config.num_runs
     knn = max(sizes) <= KNN_AUTO_ROWS and smaller > config.knn_k if config.knn == "auto" else config.knn

@@ -33,8 +33,8 @@ def compare_pairs(pair: MauveResult | Mapping[str, Any], other_pair: MauveResult
         The difference, closeness of `pair` minus that of `other_pair`, with its interval and p-value.
 
     Raises:
-        TypeError: something else. ValueError: options or sizes differ, a set is in both (then `compare` allows for it),
-            or a result has no verdict or no interval.
+        TypeError: something else. ValueError: options or sizes differ, a set is in both, in one order (then `compare`
+            allows for it), or a result has no verdict or no interval.
 
     >>> import numpy as np
     >>> from mauve_metric import compute_mauve

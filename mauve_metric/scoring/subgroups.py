@@ -34,10 +34,10 @@ def config_of_subgroup(config: MauveConfig, *sets: Sized) -> MauveConfig:
     """The config for the texts of one subgroup, without scores of neighbours where a set has too few for them.
 
     >>> config_of_subgroup(MauveConfig(knn=True), range(10)).knn, config_of_subgroup(MauveConfig(knn=True), "ab").knn
-    (True, 'auto')
+    (True, False)
     """
-    is_too_small = config.knn is True and min(map(len, sets)) <= config.knn_k
-    return replace(config, knn="auto") if is_too_small else config
+    is_too_small = config.knn is not False and min(map(len, sets)) <= config.knn_k
+    return replace(config, knn=False) if is_too_small else config
 
 
 def recall_of_subgroups(

@@ -16,6 +16,7 @@ from mauve_metric.inputs.stripping import WRAPPING, PromptEcho
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.runtime.errors import short_message
+from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.scoring.score import side_by_side_of
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.format_check import check_format, format_warning
@@ -197,7 +198,7 @@ class _Trial(NamedTuple):
             if remove is not None:
                 sides = [[remove(text) for text in side] for side in sides]
         plain = [
-            [new if new.strip() else text for new, text in zip(side, originals, strict=True)]
+            [text if is_blank(new) else new for new, text in zip(side, originals, strict=True)]
             for side, originals in zip(sides, self.texts, strict=True)
         ]
         p, q = (self.job.of_texts("texts", TextSource(side)) for side in plain)

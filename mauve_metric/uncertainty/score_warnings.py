@@ -343,7 +343,8 @@ def _median_length(side: FeatureSet, units: str) -> float | None:
 
 def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
     if side.dropped:
-        yield warn("dropped_texts", {"dropped": side.dropped, "set": name})
+        texts = counted(side.dropped, f"empty text of the {name} set was", f"empty texts of the {name} set were")
+        yield warn("dropped_texts", {"dropped": side.dropped, "set": name}, texts=texts)
     if side.text_hashes is not None:
         _, first = np.unique(side.text_hashes, return_index=True)
         repeated = np.setdiff1d(np.arange(len(side.text_hashes)), first)

@@ -21,7 +21,7 @@ from mauve_metric import (
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering import drmm, lattice
 from mauve_metric.clustering.histograms import Quantized
-from mauve_metric.clustering.quantizers import QUANTIZERS, num_buckets_of
+from mauve_metric.clustering.quantizers import QUANTIZERS, num_buckets_of, scoring_options
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.signature import signature_options
 
@@ -161,6 +161,14 @@ def test_models_are_compared_and_explained_on_buckets_of_drmm() -> None:
     told = explain(p_features=p, q_features=far, buckets=3, **DRMM)
     assert told.result.num_buckets == 9 and abs(told.contributions.sum() - told.gap) < 1e-12
     assert told.buckets[0].contribution >= told.buckets[1].contribution > 0
+
+
+def test_options_of_another_quantizer_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    scoring_options({"quantizer": "drmm", "drmm_layers": 2, "lattice_epochs": "auto"})
+    scoring_options({"lattice_epochs": 3}, "robustness")  # which varies the quantizer
+    assert not caplog.messages
+    scoring_options({"drmm_layers": 2, "lattice_epochs": 3, "kmeans_num_redo": 2})
+    assert caplog.messages == ["no effect with the quantizer kmeans: drmm_layers=2, lattice_epochs=3"]
 
 
 def test_a_training_that_is_too_short_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:

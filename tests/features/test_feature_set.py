@@ -404,7 +404,7 @@ def test_characters_and_formats_without_a_token_are_known_with_and_without_the_c
     assert loaded.unseen_formats == fresh.unseen_formats and loaded.unseen is not None
 
 
-@pytest.mark.parametrize("numbers", [[20], [-1], "abc", [0.5], [True] * 20, None])
+@pytest.mark.parametrize("numbers", [[20], [-1], "abc", [0.5], [True] * 20, None, [], np.arange(0)])
 def test_numbers_of_no_texts_are_refused(numbers: Any) -> None:
-    with pytest.raises(ValueError, match=r"^numbers must be "):
+    with pytest.raises(ValueError, match=r"^numbers must be one whole number or more, each from 0 to 19, got "):
         FeatureSet(np.zeros((20, 3)), lengths=np.arange(20)).of_rows(numbers)

@@ -20,12 +20,14 @@ from samples import texts_of
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import encoder, featurize
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.feature_set import FeaturizeJob
+from mauve_metric.features.feature_set import FeaturizeJob, InputSide
 from mauve_metric.features.feature_set import featurize as featurized
+from mauve_metric.features.sides import open_sides
 from mauve_metric.inputs import sources
 from mauve_metric.inputs.fingerprints import TextHashes
 from mauve_metric.options import RunOptions, split_options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.errors import RowsDiffer
 
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1, "cache": False}
 
@@ -169,6 +171,29 @@ def test_empty_texts_in_every_form(tiny_gpt2: str, expected: MauveResult, form: 
         compute_mauve(p_text=form(texts), q_text=MODEL, featurize_model_name=tiny_gpt2, **SMALL)
     found = compute_mauve(p_text=form(texts), q_text=MODEL, featurize_model_name=tiny_gpt2, empty_texts="drop", **SMALL)
     assert found.mauve == expected.mauve and found.p_dropped == 2 and found.n_p == len(HUMAN)
+
+
+@pytest.mark.parametrize("form", [as_list, as_tuple, as_array, as_dataset, pd.Series, as_arrow])
+def test_rows_stay_aligned_where_empty_texts_are_dropped(form: Any) -> None:
+    """In columns the rows after the empty one of each side were pairs of a row and the next one."""
+    human, model = [*HUMAN[:2], "", *HUMAN[3:8]], [*MODEL[:5], "<think>never ends", *MODEL[6:8]]
+    config, run = split_options({"empty_texts": "drop", "strip": "reasoning"})
+    sides = {name: InputSide("text", name, form(texts)) for name, texts in {"p": human, "q": model}.items()}
+    codes = open_sides(sides, config, run, True).codes({"p": 7, "q": 7})
+    assert codes is not None
+    rows = np.array([0, 1, 3, 4, 5, 6, 7]), np.array([0, 1, 2, 3, 4, 6, 7])
+    np.testing.assert_array_equal(codes["p"][:, None] == codes["q"], rows[0][:, None] == rows[1])
+
+
+def test_aligned_sets_that_lack_rows_are_refused() -> None:
+    options: dict[str, Any] = {"featurize_model_name": "ngrams", "cache": False, "empty_texts": "drop"}
+    human, model = ([*texts[:row], " ", *texts[row + 1 : 24]] for row, texts in ((2, HUMAN), (5, MODEL)))
+    message = r"aligned=True needs every row, and of {} 1 empty text was left out, from places that are not known"
+    sets = {side: featurized(texts, **options) for side, texts in (("p", human), ("q", model))}
+    with pytest.raises(RowsDiffer, match=message.format("p")):
+        compute_mauve(**sets, aligned=True)
+    with pytest.raises(RowsDiffer, match=message.format("p_text")):
+        compute_mauve(p_text=iter(human), q_text=iter(model), aligned=True, **options)
 
 
 @pytest.mark.parametrize("data", [iter([]), (text for text in ()), iter(["", " "])])

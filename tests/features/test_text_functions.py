@@ -88,6 +88,9 @@ def test_options_that_a_function_does_not_read_are_named(
     assert "no effect with the featurizer samples.ngrams: dtype='bfloat16'" in caplog.text
     featurize(HUMAN, "ngrams", max_text_length=7)
     assert "no effect with the featurizer ngrams: max_text_length=7" in caplog.text
+    caplog.clear()
+    featurize(HUMAN, "ngrams", max_text_length=None, pooling="auto")  # the defaults, which `robustness` passes
+    assert "no effect" not in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,11 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "“Nearest-neighbour scores” set to “True” and K-means num redo, not seed",
         ),
         (
+            "it works with featurize_model_name='minilm', featurize_model_name='use'",
+            "it works with --featurizer minilm, --featurizer use",
+            "it works with “Featurizer” set to “minilm”, “Featurizer” set to “use”",
+        ),
+        (
             f"20 % open alike{UNDECLARED}",
             "20 % open alike; intervals and tests take the texts for independent: say --aligned if row i of every set "
             "answers prompt i, or name the prompts with --prompt-field",

@@ -21,7 +21,7 @@ from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import split_options
-from mauve_metric.runtime.errors import EmptyTexts, NoSuchField
+from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, SeveralTexts, UnknownEnding
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 # characters that str.splitlines takes for the end of a line and that end none in a text file
@@ -181,6 +181,24 @@ def test_folder_in_the_order_of_names(tmp_path: Path) -> None:
     assert [text.strip() for text in read_texts(tmp_path)] == ["first", "second\nline", "third"]
 
 
+def test_a_folder_of_features_is_called_so(tmp_path: Path) -> None:
+    write(tmp_path / "0.npy", "")
+    with pytest.raises(UnknownEnding, match="known: features of several files are read in Python, as p_features= and"):
+        read_texts(tmp_path)
+
+
+def test_a_folder_of_texts_and_of_tables_is_refused(tmp_path: Path) -> None:
+    """The tables were left out without a word, beside a LICENSE.txt too."""
+    write(tmp_path / "LICENSE.txt", "As is.")
+    write(tmp_path / "scores.json", "{}")
+    assert read_texts(tmp_path) == ["As is."]
+    for number in range(2):
+        write(tmp_path / f"part-{number}.jsonl", '{"text": "one"}\n')
+    said = "holds 1 .txt file and 'part-0.jsonl', 'part-1.jsonl': expected texts of one kind"
+    with pytest.raises(SeveralTexts, match=said):
+        read_texts(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -324,7 +342,7 @@ def test_folders(tmp_path: Path) -> None:
     path = write(tmp_path / "generated_predictions.jsonl", '{"prompt": "p", "predict": "m", "label": "h"}\n')
     assert TextFile(tmp_path).name == str(path) and read_texts(tmp_path, side="reference") == ["h"]
     write(tmp_path / "merges.txt", "x")
-    with pytest.raises(ValueError, match=r"holds 'generated_predictions.jsonl' and 1 .txt files: expected one of them"):
+    with pytest.raises(ValueError, match=r"holds 'generated_predictions.jsonl' and 1 .txt file: expected one of them"):
         TextFile(tmp_path)
 
 

@@ -127,6 +127,24 @@ def test_objects_may_be_written_over_several_lines(
 
 
 @pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"text": "One."}\n{"text": "Two.", "text": "Three."}', "it, line 2: .* of 'text', got 'Two.' and 'Three.'"),
+        ('[{"text": "One.", "by": {"id": 1, "id": 2}}]', "it.*: .* value of 'id', got 1 and 2"),
+        ('{"text":\n"One."}\n{"text":\n"Two.", "text": "Three."}', "it: .* value of 'text'"),
+        ('{"text": ["One."], "text": ["Two."]}', "it.*: .* value of 'text'"),
+    ],
+)
+def test_an_object_with_two_values_of_a_key_is_refused(content: str, said: str) -> None:
+    """One of them would be lost; a key may be there twice with one value."""
+    for expected in ("text", "lines", "value") if content.count("\n") < 2 else ("text", "value"):
+        with pytest.raises(DamagedFile, match=said):
+            json_rows(content, "it", expected)
+    once = json_rows('{"text": "One.", "text": "One."}', "it")
+    assert once is not None and once.values == [{"text": "One."}]
+
+
+@pytest.mark.parametrize(
     ("content", "place"),
     [
         ('{"text": One."}\n{"text": "Two."}', "line 1"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.runtime.errors import SeveralTexts
+from mauve_metric.runtime.errors import EmptyTexts, SeveralTexts
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 
@@ -87,12 +87,38 @@ def test_field_of_a_dataset(stream: bool) -> None:
         text_source("q_text", dataset, text_field="storys")
 
 
+def test_a_table_without_rows_holds_no_texts() -> None:
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    columns: dict[str, list[str]] = {"prompt": [], "story": []}
+    for table in (pandas.DataFrame(columns), pyarrow.table(columns)):
+        with pytest.raises(EmptyTexts, match="q_text must hold at least one non-empty text, got 0 texts"):
+            text_source("q_text", table)
+        assert text_source("q_text", table, empty_texts="keep").texts == []
+
+
+def test_one_of_several_answers_in_a_cell_can_be_named() -> None:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"text": [["One.", "Two."], ["Three.", "Four."]]})
+    with pytest.raises(SeveralTexts, match=r"'text' holds 2 answers: choose one with text_field, such as text\.0"):
+        text_source("q_text", table)
+    assert text_source("q_text", table, text_field="text.0").texts == ["One.", "Three."]
+
+
 def test_a_stream_is_checked_while_it_is_read() -> None:
     source = text_source("p_text", iter(["one", "", "two"]))
     texts = iter(source.texts)
     assert next(texts) == "one"
     with pytest.raises(ValueError, match="empty or whitespace-only text at position 1"):
         next(texts)
+
+
+@pytest.mark.parametrize("invisible", ["\u200b", "\ufeff\n", "\u00ad", "\u2060\u200d", "\u3164", "\x00", "\x1b"])
+def test_a_text_of_invisible_characters_is_empty(invisible: str) -> None:
+    for texts in (["one", invisible], iter(["one", invisible])):
+        with pytest.raises(EmptyTexts, match=r"empty or whitespace-only text .*position 1"):
+            list(text_source("p_text", texts).texts)
+    dropping = text_source("p_text", ["one", invisible, f"{invisible}two"], empty_texts="drop")
+    assert (dropping.texts, dropping.dropped) == (["one", f"{invisible}two"], 1)
 
 
 def test_two_kinds_in_a_table_are_refused() -> None:

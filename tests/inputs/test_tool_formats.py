@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +261,8 @@ def test_a_log_of_inspect_without_its_reader(tmp_path: Path, monkeypatch: pytest
         ([*range(40)], "line 1: 'text' holds 40 numbers, as token ids are: decode them to texts"),
         (["one", "two"] * 20, "line 1: 'text' holds 40 single words: join them to one text a row"),
         (None, "line 1: the text in 'text' is null, a missing value .1 of 1 in all"),
+        (math.nan, "line 1: the text in 'text' is nan, a missing value .1 of 1 in all"),
+        ("\u200b", r"line 1: the text in 'text' is '\\u200b', invisible characters .1 of 1 in all"),
     ],
 )
 def test_what_is_no_text_yet_is_named(value: object, message: str, tmp_path: Path) -> None:

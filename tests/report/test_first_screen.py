@@ -71,6 +71,9 @@ def test_every_view_calls_the_reference_by_its_name(results: dict[str, MauveResu
     assert asked.to_dict() == named[0].to_dict() and asked.signature == named[0].signature
     with pytest.raises(ValueError, match="reference_name must be a name of 1 to 60 characters on one line"):
         compute_mauve(p_features=normal(0), q_features=normal(1), reference_name="a\nb")
+    for result in (results["different"], comparison):
+        with pytest.raises(ValueError, match="reference_name must be a name of 1 to 60 characters on one line"):
+            result.with_reference_name("a\nb")
 
 
 def test_one_screen_names_one_number_of_texts(results: dict[str, MauveResult]) -> None:

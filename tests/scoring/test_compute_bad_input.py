@@ -113,6 +113,10 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         features(knn=True, knn_k=30),
         Fails(ValueError, "knn_k must be below the number of texts of the smallest set, 30, got 30"),
     ),
+    "knn_k of the smaller set, knn auto": (
+        features(knn_k=30),
+        Fails(ValueError, "knn_k must be below the number of texts of the smallest set, 30, got 30"),
+    ),
     "num_buckets of a float": (features(num_buckets=10.0), Fails(TypeError, r"num_buckets must be .* got 10\.0")),
     "num_buckets of a bool": (features(num_buckets=True), Fails(TypeError, "num_buckets must be .* got True")),
     "num_buckets of numpy's bool": (
@@ -491,4 +495,8 @@ def test_a_file_of_a_feature_set_is_not_called_damaged(tmp_path: Path) -> None:
     path = FeatureSet(P).save(tmp_path / "human.npz")
     with pytest.raises(NotFeatures, match=r"p_features must be an \.npy or .*, got an \.npz: give FeatureSet\.load\('"):
         compute_mauve(p_features=str(path), q_features=Q)
+    path.rename(tmp_path / "human.pt")  # torch.save writes zip archives, too
+    with pytest.raises(NotFeatures, match=r"got a zip archive, '.*human\.pt': load what torch has saved, and give the"):
+        compute_mauve(p_features=tmp_path / "human.pt", q_features=Q)
+    path = (tmp_path / "human.pt").rename(path)
     assert compute_mauve(p_features=FeatureSet.load(path), q_features=Q, num_runs=1).n_p == len(P)

@@ -173,6 +173,8 @@ def test_wrong_labels() -> None:
     for by, message in wrong:
         with pytest.raises((TypeError, ValueError), match=message):
             compare(p_features=P, models={"m": ALL}, by=by)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'human' stands for the human texts in by: give the model another name"):
+        compare(p_features=P, models={"human": ALL}, by={"human": P_LABELS})
     with pytest.raises(ValueError, match="by must have labels of 'human', 'model', got 'm'"):
         explain(p_features=P, q_features=ALL, by={"human": P_LABELS, "m": ALL_LABELS})
 

@@ -18,12 +18,13 @@ from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
-from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, check_featurizer
 from mauve_metric.inputs.file_types import read_endings
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult, WrittenText
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.scoring.compute import compute_mauve
 
@@ -71,6 +72,11 @@ class ReferenceScorer:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.config, self.run = scoring_options(options)
+        check_featurizer(self.config, self.run)
+        if self.config.independent:
+            raise WrongOption.of("independent", "must be left out: the prompts say which texts depend on each other")
+        if "prompts" in str(self.config.strip).split(","):
+            raise WrongOption.of("strip", "must be without 'prompts': include_prompt says whether they are scored")
         self.itself = self.config.featurize_model_name == SELF
         self.reference: FeatureSet | None = None
         self.human: list[str] | None = None

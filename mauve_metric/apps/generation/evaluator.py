@@ -24,6 +24,7 @@ from mauve_metric.options import FEATURIZER_SETS, Featurizer, Options, check_opt
 from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, release_memory
+from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 from mauve_metric.scoring.featurizers import try_each
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -257,13 +258,13 @@ class ModelEvaluator:
             continuation_statistics(writing.tokenizer, [output for _, output in done]) if done else {},
             kept,
             name_of(self.writer.function) if author is None else describe_settings(self.source.settings, author),
-            empty=sum(not output.continuation.strip() for _, output in done),
+            empty=sum(is_blank(output.continuation) for _, output in done),
             failed=len(prompts) - len(done),
             seconds=seconds,
         )
         seconds |= {"featurize": 0.0, "score": 0.0}
         rows = [number for number, output in enumerate(written) if output is not None]
-        filled = [(row, text.text) for row, text in zip(rows, kept, strict=True) if text.text.strip()]
+        filled = [(row, text.text) for row, text in zip(rows, kept, strict=True) if not is_blank(text.text)]
         texts = [text for _, text in filled]
         dropped = len(kept) - len(texts)
         if dropped:

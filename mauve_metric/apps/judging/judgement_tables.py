@@ -66,7 +66,8 @@ def open_table(name: str, data: TableData) -> JudgementTable:
         lines = [row._replace(value={key: _cell(row.value.get(key)) for key in columns}) for row in rows]
     else:
         is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
-        if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one:
+        is_frame = hasattr(data, "columns")  # of pandas or polars: its iterator gives the names of columns, or columns
+        if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one or is_frame:
             raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
         dicts = list(data)
         odd = next((row for row in dicts if not isinstance(row, Mapping)), None)

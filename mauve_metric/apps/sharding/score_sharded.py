@@ -19,15 +19,17 @@ from mauve_metric.apps.sharding.ray_tasks import TOKEN_FILE, check_workers, ray_
 from mauve_metric.apps.sharding.shards import ShardTask
 from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.clustering.quantizers import scoring_options
-from mauve_metric.features.feature_set import given_side
+from mauve_metric.features.feature_set import given_side, prompts_of
 from mauve_metric.features.row_blocks import MOST_NUMBERS_AT_ONCE, all_rows
 from mauve_metric.features.sides import check_columns, check_same_encoder, checked_inputs
 from mauve_metric.inputs.files import TextFile
+from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.options import Options, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
 from mauve_metric.runtime.outputs import check_outputs, naming
+from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.score import log_warnings
 
@@ -185,11 +187,12 @@ class _Job:
             ValueError, OSError: a file of the model's texts lacks it, or cannot be read.
         """
         groups: list[Hashable] = []
+        strip = Stripping(str(self.config.strip), prompts_of(self.run)).strip
         for task in tasks:
             with shards.on_this_machine(task.shard) as path:
                 side = TextFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(task.side)
             if side.groups is None:
                 return None
-            kept = [bool(text.strip()) or self.config.empty_texts == "error" for text in side.texts]
+            kept = [not is_blank(strip(text)) or self.config.empty_texts == "error" for text in side.texts]
             groups += [group for group, is_kept in zip(side.groups, kept, strict=True) if is_kept]
         return groups

@@ -126,7 +126,7 @@ class CommandParser(argparse.ArgumentParser):
 
     def _help_of(self, option: Field[Any]) -> str:
         """The help of an option's flag, without the part for Python alone."""
-        text: str = option.metadata["help"].split("; in Python")[0].replace("%", "%%")
+        text: str = SHELL.respell(option.metadata["help"].split("; in Python")[0]).replace("%", "%%")
         return text if option.metadata["common"] else self.rare(text)
 
     def add_text_field(self) -> None:
@@ -218,7 +218,7 @@ class CommandParser(argparse.ArgumentParser):
             group.add_argument(flag_of(name), type=kind, metavar=_metavar(option), **common)
             if option.default is True:
                 common["help"] = "keep no features"
-                group.add_argument(flag_of(f"no_{name}"), dest=name, action="store_false", **common)
+                group.add_argument(flag_of(f"no_{name}"), dest=name, action=_Once, nargs=0, const=False, **common)
 
     def add_score_options(self, verb: str, *tables: str, featurizers: str = "") -> None:
         """Add the flags of a command that scores several sides: those of files, prompts, output, speed and score.
@@ -260,7 +260,8 @@ class CommandParser(argparse.ArgumentParser):
             if name == "empty_texts":
                 text = "leave out texts that are missing: empty, null, failed, refused, deleted; the same as drop"
                 drop: dict[str, Any] = {
-                    "action": "store_const",
+                    "action": _Once,
+                    "nargs": 0,
                     "const": "drop",
                     "dest": name,
                     "default": argparse.SUPPRESS,
@@ -371,8 +372,8 @@ class _Once(argparse.Action):
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, option: str | None = None
     ) -> None:
-        """Store the value once."""
-        _store_once(parser, namespace, self.dest, values, option)
+        """Store the value once, or that of a flag without one."""
+        _store_once(parser, namespace, self.dest, self.const if self.nargs == 0 else values, option)
 
 
 class Switch(argparse.BooleanOptionalAction):

@@ -76,7 +76,8 @@ def write_task(
 
     from mauve_metric.hosts.harness.pair_scores import PairScores
 
-    PairScores(**options or {})  # the task makes them when the harness loads it
+    here = {name: value for name, value in (options or {}).items() if name not in ("device", "score_device")}
+    PairScores(**here)  # the task makes them when the harness loads it, perhaps on a machine with other devices
     data, functions, task = task_files(folder, name)
     documents = [document for text in texts if (document := cut(text, prompt_words)) is not None]
     if not documents:

@@ -8,11 +8,13 @@ from collections.abc import Hashable, Iterable
 from typing import Unpack
 
 from mauve_metric.clustering.quantizers import scoring_options
-from mauve_metric.features.feature_set import prompts_of
+from mauve_metric.features.feature_set import check_featurizer, prompts_of
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.errors import EXPECTED, WrongOption
+from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.scoring.compute import compute_mauve
 
 logger = logging.getLogger(__name__)
@@ -80,6 +82,9 @@ class PairScores:
         if config.independent:
             raise WrongOption.of("independent", "must be left out: the two texts of a document depend on each other")
         Stripping(str(config.strip), prompts_of(run))  # which is refused without prompts that it needs
+        check_featurizer(config, run)
+        if run.score_device is not None:
+            check_device(run.score_device)
         self._options = options
         self.notes = Notes()
         self._last: tuple[object, dict[str, float]] | None = None
@@ -99,7 +104,7 @@ class PairScores:
         try:
             human, model = [human for human, _ in samples], [model for _, model in samples]
             for texts, name in ((human, "human texts"), (model, "texts of the model")):
-                empty = sum(not text.strip() for text in texts)
+                empty = sum(map(is_blank, texts))
                 if empty and self._options.get("empty_texts") != "drop":
                     raise ValueError(f'{empty} of {len(samples)} {name} are empty: empty_texts="drop" leaves them out')
             result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)

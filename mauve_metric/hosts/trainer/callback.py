@@ -144,6 +144,7 @@ class MauveCallback(TrainerCallback):
         self.history: list[Evaluated] = []
         self._verbose = options.get("verbose")
         self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row
+        self._is_named = False  # that the values are another's
         self._fresh: Evaluation | None = None  # of the present weights, for the other evaluation sets
 
     @property
@@ -171,8 +172,14 @@ class MauveCallback(TrainerCallback):
     def on_log(self, *trainer: Any, logs: Metrics | None = None, **host: Any) -> None:
         """Score the model when an evaluation without values is logged."""
         prefix = evaluation_prefix(logs or {}, training=True)
-        if logs is not None and prefix is not None and f"{prefix}_mauve" not in logs:
+        if logs is None or prefix is None:
+            return
+        if f"{prefix}_mauve" not in logs:
             self._add_values(logs, prefix, _moment(trainer, host))
+        elif not self._is_named and (self._done is None or self._done[:2] != (prefix, logs[f"{prefix}{_RUNTIME}"])):
+            self._is_named = True
+            said = "%s_mauve is there already, by another MauveCallback or compute_metrics: this callback adds nothing"
+            logger.warning(said, prefix)
 
     def on_evaluate(self, *trainer: Any, metrics: Metrics | None = None, **host: Any) -> None:
         """Add the values for a Trainer that logged a copy of its metrics, or none; report texts and curve."""

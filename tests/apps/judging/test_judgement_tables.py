@@ -117,6 +117,9 @@ def test_rows_of_a_program() -> None:
         read_preferences(["human"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="must be a path or a list of dicts, got int"):
         read_preferences(3)  # type: ignore[arg-type]
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="must be a path or a list of dicts, got DataFrame"):
+        read_preferences(pandas.DataFrame({"winner": ["human"], "loser": ["gpt2"]}))
 
 
 def test_both_ways_of_counting_say_the_same() -> None:

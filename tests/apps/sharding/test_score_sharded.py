@@ -96,6 +96,11 @@ def test_prompts_in_a_field_are_the_groups(tmp_path: Path) -> None:
     assert result.design == "prompts"
     with pytest.raises(ValueError, match="prompt_field contradicts aligned, p_groups and q_groups"):
         score_sharded(**sides, folder=tmp_path / "out", prompt_field="asked", aligned=True, **OPTIONS)
+    with (sides["q_text"] / "1.jsonl").open("a", encoding="utf-8") as file:
+        file.write(f"\n{json.dumps({'text': '<think>never ends', 'asked': prompts[0]})}")
+    dropping = {**OPTIONS, "strip": "reasoning", "empty_texts": "drop"}  # it is empty once it is stripped
+    result = score_sharded(**sides, folder=tmp_path / "out", prompt_field="asked", **dropping)
+    assert (result.q_dropped, result.n_q, result.q_prompts) == (1, len(MODEL), len(MODEL) // 2)
 
 
 def test_shards_of_another_encoding_are_read_as_named(tmp_path: Path) -> None:

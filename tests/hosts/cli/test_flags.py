@@ -82,6 +82,7 @@ def test_help_names_every_flag_and_its_default(capsys: pytest.CaptureFixture[str
     assert 5 < len(common) < 10
     assert {name for name in config_fields() if f"--{name.replace('_', '-')}" in shown["--help"]} == common
     words = shown["--help-all"]
+    assert "for --strip prompts: a file" in words
     for name, knob in config_fields().items():
         assert f"--{name.replace('_', '-')}" in words
         assert knob.default is None or knob.default is False or f"(default: {knob.default})" in words, name
@@ -92,6 +93,13 @@ def test_the_featurizer_has_a_short_flag_everywhere(files: tuple[str, str], caps
         assert parse([*command, "--featurizer", "ngrams"]).featurize_model_name == "ngrams"
         twice = usage_error([*command, "--featurizer", "minilm", "--featurizer", "ngrams"], capsys)
         assert "argument --featurizer: this command takes one, got minilm and ngrams" in twice
+
+
+def test_flags_that_contradict_each_other_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--no-cache", "--cache", "one"], ["--drop-missing", "--empty-texts", "error"]):
+        for order in (words, [*words[1:], words[0]]):
+            assert "this command takes one, got" in usage_error(["score", "a.txt", "b.txt", *order], capsys)
+    assert parse(["score", "a.txt", "b.txt", "--no-cache", "--no-cache", "--drop-missing"]).cache is False
 
 
 @pytest.mark.more

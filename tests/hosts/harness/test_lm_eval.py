@@ -115,6 +115,14 @@ def test_a_wrong_option_is_refused_at_once() -> None:
         host.task_functions(independent=True)
     with pytest.raises(WrongOption, match="strip='prompts' needs the prompts"):
         host.task_functions(strip="prompts")
+    with pytest.raises(WrongOption, match="match_lengths='truncate' needs a language model"):
+        host.task_functions(match_lengths="truncate", featurize_model_name="ngrams")
+    with pytest.raises(WrongOption, match=r"server must be the address of the server for .*'server:one', got none"):
+        host.task_functions(featurize_model_name="server:one")
+    with pytest.raises(WrongOption, match="score_device must be a device that torch has here"):
+        host.task_functions(score_device="cuda:4096")
+    with pytest.raises(ValueError, match="device 'cuda:4096' does not exist"):
+        host.task_functions(device="cuda:4096")
 
 
 # --- the task -----------------------------------------------------------------------------------------------------
@@ -158,6 +166,8 @@ def test_wrong_input_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main(["lm-eval-task", str(source), "-o", str(source), "--prompt-words", "1"]) == 1
     assert str(source) in capsys.readouterr().err
     assert read_texts(source) == ["one two", "three"]
+    elsewhere = ["--prompt-words", "1", "--device", "cuda:4096"]  # a device of the machine that runs the task
+    assert main(["lm-eval-task", str(source), "-o", str(tmp_path / "task"), *elsewhere]) == 0
 
 
 # --- the harness itself -------------------------------------------------------------------------------------------

@@ -508,6 +508,32 @@ def test_contradicting_options_are_refused_at_the_start(tiny_gpt2: str, tokenize
         MauveCallback(references=HUMAN, cut_references=np.zeros(2))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"match_lengths": "truncate"}, "match_lengths='truncate' needs a language model"),
+        ({"featurize_model_name": "server:one"}, "server must be the address of the server"),
+        ({"featurize_model_name": "minilm", "device": "cuda:4096"}, "device 'cuda:4096' does not exist"),
+        ({"independent": True}, "independent must be left out: the prompts say which texts depend on each other"),
+        ({"strip": "html,prompts", "prompts": ["She"]}, "strip must be without 'prompts'"),
+    ],
+)
+def test_options_that_no_evaluation_could_follow_are_refused_at_once(options: dict[str, Any], message: str) -> None:
+    """Every evaluation of the training was NaN."""
+    with pytest.raises(ValueError, match=message):
+        mauve_callback(**options)
+
+
+def test_a_second_callback_says_that_it_adds_nothing(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    callbacks = [mauve_callback(), mauve_callback(seed=3)]
+    make_trainer(tiny_gpt2, tokenizer, tmp_path, callbacks, max_steps=4).train()
+    said = "eval_mauve is there already, by another MauveCallback or compute_metrics: this callback adds nothing"
+    assert caplog.messages.count(said) == 1
+    assert [len(callback.history) for callback in callbacks] == [2, 0]
+
+
 def test_the_prefix_is_read_from_the_runtime() -> None:
     assert evaluation_prefix({"eval_runtime": 1.0}) == "eval"
     assert evaluation_prefix({"loss": 1.0, "epoch": 1.0}) is None

@@ -13,6 +13,7 @@ from mauve_metric.apps.lexical.tokens import NumberedTokens, Tokens, number_toke
 from mauve_metric.arrays import Integers, MeasuredValue
 from mauve_metric.runtime.checks import check_least
 from mauve_metric.runtime.optional_imports import import_pydivsufsort
+from mauve_metric.runtime.plain_text import is_blank
 
 LENGTH = 50  # tokens of a passage that is hardly ever written twice by chance (Lee et al. 2022, §4.1)
 _LENGTHS = (10, 25, 50, 100, 200, 400, 800)  # tokens, of the printed m(k)
@@ -169,7 +170,7 @@ class Cuts(NamedTuple):
 
     def __str__(self) -> str:
         cut = sum(span.end - span.start for span in self.spans)
-        whole = sum(not text.strip() for text in self.texts)
+        whole = sum(map(is_blank, self.texts))
         counts = [(length, self.texts_with_repeat(length)) for length in _LENGTHS]
         repeats = ", ".join(f"{texts} of {length} tokens" for length, texts in counts if texts) or "none of 10 tokens"
         return (

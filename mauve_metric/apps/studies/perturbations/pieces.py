@@ -13,6 +13,7 @@ import numpy as np
 from mauve_metric.apps.lexical.tokens import UNSPACED
 from mauve_metric.arrays import Integers
 from mauve_metric.runtime.checks import number_check
+from mauve_metric.runtime.plain_text import is_blank
 
 MOST = 0.9  # of a text's words, or of the texts, that the strongest change takes away: all of them would leave none
 _CHARACTERS = UNSPACED.pattern[1:-1]
@@ -137,7 +138,7 @@ def change_in(split: Callable[[str], Pieces], change: Callable[[Pieces, float, n
             pieces = split(text)
             change(pieces, strength, generator(seed, number))
             new = pieces.joined()
-            perturbed.append(new if new.strip() else text)
+            perturbed.append(text if is_blank(new) else new)
         return perturbed
 
     return perturb

@@ -9,6 +9,7 @@ import re
 from mauve_metric.hosts.cli.flags import CommandParser, count
 from mauve_metric.hosts.cli.inputs_and_outputs import reading, show
 from mauve_metric.inputs.files import read_texts
+from mauve_metric.runtime.plain_text import is_blank
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"
 PRESETS = ("lee", "strict")  # of `near_duplicates.PUBLISHED`
@@ -49,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     if options.substrings is not None:
         cut = cut_repeated(texts, options.substrings, against, keep_first=not options.all_copies)
         if options.output is not None:
-            _write([text for text in cut.texts if text.strip()], options.output)
+            _write([text for text in cut.texts if not is_blank(text)], options.output)
         longest = cut.longest.tolist()
         repeats = {str(length): cut.texts_with_repeat(length) for length in sorted({*longest} - {0})}
         report = {"spans": [span._asdict() for span in cut.spans], "tokens": cut.tokens, "texts_with_repeat": repeats}

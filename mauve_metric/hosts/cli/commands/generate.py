@@ -12,7 +12,7 @@ from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import check_count
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.runtime.plain_text import counted, is_blank
 
 HELP = "let a model write texts for prompts, or continue the beginnings of human texts"
 EXAMPLES = """examples:
@@ -99,6 +99,6 @@ def run(options: argparse.Namespace) -> None:
         written = generate(**keywords)
     tokens = [text.tokens for text in written if text.tokens is not None]
     counts = f" with {counted(sum(tokens), 'new token')}" if tokens else ""
-    empty = sum(not text.continuation.strip() for text in written)
+    empty = sum(is_blank(text.continuation) for text in written)
     note = f"; {empty} of them have nothing behind the prompt" if empty else ""
     tell(f"{counted(len(written), 'text')}{counts} in {options.output}{note}")

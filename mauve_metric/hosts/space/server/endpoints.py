@@ -172,7 +172,8 @@ class Endpoints:
         if name != DESCRIBE:
             scored = score(read(job.sets, [*job.names], reader, run, aligned=job.aligned), run)
             return scored.results["predictions"].to_dict() if name == SCORE else scored.compared.to_dict()
-        inputs = Inputs({title: InputSide("text", title, part) for title, part in job.sets.items()}, job.aligned)
+        given_sets = {title: InputSide("text", title, part) for title, part in job.sets.items()}
+        inputs = Inputs(given_sets, job.aligned, rules=str(reader.config.strip))
         texts = [reader.texts_of(side) for side in inputs.sides.values()]
         codes = inputs.codes({title: len(part) for title, part in zip(job.sets, texts, strict=True)})
         groups = [None if codes is None else codes[title] for title in job.sets]

@@ -178,7 +178,14 @@ def read(
         for key, (title, texts), of_side in zip(keys, sets.items(), groups, strict=True)
     }
     memory = None if last is None else last.evaluation.memory
-    evaluation = Evaluation(Inputs(inputs, aligned), job.config, job.run, job=job, every_row=True, memory=memory)
+    evaluation = Evaluation(
+        Inputs(inputs, aligned, rules=str(job.config.strip)),
+        job.config,
+        job.run,
+        job=job,
+        every_row=True,
+        memory=memory,
+    )
     texts, config = list(sets.values()), job.config
     new = job.unread(texts)
     if new:

@@ -25,7 +25,7 @@ from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
-from mauve_metric.runtime.plain_text import cell, digits, percent, printable
+from mauve_metric.runtime.plain_text import cell, digits, is_blank, percent, printable
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 _PREVIEW_ROWS = 3
@@ -114,7 +114,7 @@ def preview(side: TextSet, most: int = _PREVIEW_ROWS) -> str:
     """The number and lengths of the texts of a set, and the first ones, this many at most."""
     lengths = [len(text.split()) for text in side.texts]
     median = f"{statistics.median(lengths):.0f}" if lengths else None
-    empty = sum(not text.strip() for text in side.texts)
+    empty = sum(map(is_blank, side.texts))
     sample = every_text(side.every) if side.every > 1 else ""
     return render("preview", side=side, sample=sample, most=most, words=lengths, median=median, empty=empty)
 
