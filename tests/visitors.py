@@ -168,13 +168,26 @@ def unpacked(path: object) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def wait_for_figure(page: Any, name: str) -> None:
+    """Wait until a figure is drawn; where it never is, say what is in its place."""
+    from playwright.sync_api import TimeoutError
+
+    try:
+        page.wait_for_selector(f"#{name} svg.marks")
+    except TimeoutError as error:
+        parts = "#experts > button", f"#{name}"
+        raise AssertionError(
+            page.evaluate("parts => parts.map(part => document.querySelector(part)?.outerHTML)", parts)
+        ) from error
+
+
 def compare(page: Any) -> str:
     """Compare, and open the part for experts, in which the figures are."""
     page.click("#compare")
     page.wait_for_selector("#score strong")
     experts(page)
     for figure in FIGURES:
-        page.wait_for_selector(f"#{figure} svg.marks")
+        wait_for_figure(page, figure)
     return str(page.inner_text("#score strong"))
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
-from visitors import IN_SIGHT, SERVED, experts, free_port, go, opened, upload, wait_until
+from visitors import IN_SIGHT, SERVED, experts, free_port, go, opened, upload, wait_for_figure, wait_until
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -124,7 +124,7 @@ def test_the_example_fits_on_three_screens(context: Any, arrived: Any, size: tup
     top = page.evaluate("document.querySelector('#experts').getBoundingClientRect().top + scrollY")
     assert size[0] < 1440 or top < 3 * size[1]
     experts(page)
-    page.wait_for_selector("#text_map svg.marks")
+    wait_for_figure(page, "text_map")
     assert page.evaluate(SMALLEST) >= 11
     page.evaluate("document.body.classList.add('dark')")
     line = page.locator("#divergence_curve .mark-line path[stroke='#0072b2' i]").first
@@ -230,7 +230,7 @@ def test_an_example_needs_no_model_and_visitors_at_one_address_wait_in_turn(
     page.wait_for_selector("#status [data-result]", state="attached")
     assert page.input_value("#model_1_name input") == "greedy decoding" and "minilm" not in read
     experts(page)
-    page.wait_for_selector("#precision_recall svg.marks")
+    wait_for_figure(page, "precision_recall")
     # density above 1 leaves the axis at 1
     assert page.locator("#precision_recall .role-axis-label text").all_text_contents().count("1.0") == 2
 

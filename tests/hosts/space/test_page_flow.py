@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from samples import HUMAN, MODEL, ngrams
-from visitors import IN_SIGHT, experts, paste, wait_until
+from visitors import IN_SIGHT, experts, paste, wait_for_figure, wait_until
 
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
@@ -74,7 +74,7 @@ def test_work_is_asked_about_before_it_is_left_and_survives_a_reload(page: Any, 
     page.complaints.clear()  # of the requests that the reload cut off
     assert page.inner_text("#score strong >> nth=0") == score
     assert all("texts" in page.inner_text(f"#{side}_preview p") for side in ("human", "model_1"))
-    page.wait_for_selector("#divergence_curve svg.marks")
+    wait_for_figure(page, "divergence_curve")
     assert not page.is_visible("#stale .mm-stale")
     page.click("#compare")  # with what the page held before
     page.wait_for_selector("#status [data-result]", state="attached")
