@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,10 @@ from mauve_metric.apps.describing.likelihood.likelihood_measures import generati
 from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.measures.knn_precision_recall import ball_counts
+from mauve_metric.options import MauveConfig
+from mauve_metric.results.comparison import Subgroup
+from mauve_metric.scoring import subgroups
+from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 from tests.samples import HUMAN, ngrams
 
 TOPICS = ("sport", "news", "law")
@@ -74,6 +79,50 @@ def test_recall_and_coverage_are_those_of_each_subgroup_by_brute_force(compariso
         parts = [(item.recall, item.coverage, item.n_p) for item in comparison.subgroups if item.model == model]
         recall, coverage = (sum(part[place] * part[2] for part in parts) / len(P) for place in (0, 1))  # type: ignore
         assert (recall, coverage) == pytest.approx((result.recall, result.coverage), abs=1e-12)
+
+
+LINE = np.array([*range(10), *range(100, 114)], float)[:, None]  # each point with its neighbour 1 away
+NEAR = np.array([*np.arange(9) + 0.5, 100.5, 101.5, 110.2, 110.3])[:, None]  # balls of 1, and of .1 for the last two
+
+
+@pytest.mark.parametrize(("codes", "is_missed"), [(None, True), (np.arange(24) // 2, False)], ids=["alone", "pairs"])
+def test_recall_and_coverage_of_points_on_a_line(
+    codes: NDArray[np.int64] | None, is_missed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels: list[float] = []
+
+    def interval(p: Any, q: Any, level: float, *groups: Any) -> tuple[float, float] | None:
+        levels.append(level)
+        return difference_interval(p, q, level, *groups)
+
+    monkeypatch.setattr(subgroups, "difference_interval", interval)
+    rows = {"low": np.arange(10), "high": np.arange(10, 24), "few": np.arange(9)}
+    of_near = {"low": np.arange(9), "high": np.arange(9, 13), "few": np.arange(0)}
+    labels = {label: (numbers, of_near[label], None) for label, numbers in rows.items()}
+    config, models = MauveConfig(knn=True, knn_k=1), ("near", "same")
+
+    def expected(label: str, model: str, n_q: int | None, recalled: str, covered: str, *rest: Any) -> Subgroup:
+        prompts, scores = None if codes is None else codes[rows[label]], list[Any]()
+        for marks in (recalled, covered):
+            values = np.array([*map(float, marks)])
+            scores += [pytest.approx(values.mean()), mean_interval(values, 0.95, prompts)]
+        return Subgroup(label, model, len(rows[label]), n_q, *scores, *rest)
+
+    ones, found = ("1" * 10, "1" * 14), subgroups.recall_of_subgroups
+    assert [*found([LINE, NEAR, LINE], models, labels, codes, config)] == [
+        expected("low", "near", 9, ones[0], ones[0], pytest.approx(5 / 14), False),
+        expected("high", "near", 4, "11100000000000", "11100000001100", 1.0, is_missed),
+        Subgroup("few", "near", 9, 0),
+        expected("low", "same", None, ones[0], ones[0], 1.0, False),
+        expected("high", "same", None, ones[1], ones[1], 1.0, False),
+        Subgroup("few", "same", 9, None),
+    ]
+    assert levels == [pytest.approx(1 - 0.05 / 6)] * 4  # Bonferroni: three subgroups of two models
+    alone = {"all": (np.arange(24), None)}
+    assert [item[8:] for item in found([LINE, NEAR], ["near"], alone, codes, config)] == [(None, None)]
+    (item,) = found([LINE, NEAR], ["near"], {"low": (rows["low"], None)}, codes, config)
+    assert item.missed is False and levels[4:] == [pytest.approx(0.95)]
+    assert [*found([LINE, NEAR], ["near"], alone, codes, MauveConfig(knn=False))] == [Subgroup("all", "near", 24, None)]
 
 
 def test_what_a_model_leaves_out_is_missed_and_nothing_else(comparison: Comparison) -> None:
