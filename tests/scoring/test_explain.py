@@ -90,6 +90,7 @@ def test_features_alone_are_explained_without_words() -> None:
     found = explain(p_features=p, q=FeatureSet(p[::-1].copy()), num_buckets=3)
     assert found.buckets[0].words == () and found.buckets[0].p_texts[0].text is None
     assert all(bucket.side == "even" and bucket.noise for bucket in found.buckets) and found.gap == 0
+    assert [bucket.share for bucket in found.buckets] == [0, 0, 0]
     assert str(found)
 
 
@@ -97,6 +98,17 @@ def test_numpy_counts_buckets_too() -> None:
     p, _ = topics_set([0.6, 0.3, 0.1], 60, 0)
     found = explain(p_features=p, q_features=p, num_buckets=3, buckets=np.int8(2), texts=np.uint8(1))
     assert len(found.buckets) == 2 and all(len(bucket.p_texts) == 1 for bucket in found.buckets)
+
+
+def test_ten_buckets_and_three_texts_of_each_side_are_shown_unless_others_are_asked_for() -> None:
+    rows = np.random.default_rng(0).normal(size=(120, 2))
+    for more, buckets, texts in (({}, 10, 3), ({"buckets": 2, "texts": 0}, 2, 0)):
+        found = explain(p_features=rows[:60], q_features=rows[60:], num_buckets=12, num_runs=1, knn=False, **more)
+        assert [len(bucket.p_texts) for bucket in found.buckets] == [texts] * buckets
+    with pytest.raises(ValueError, match="texts must be an integer of at least 0, got -1"):
+        explain(p_features=rows, q_features=rows, texts=-1)
+    with pytest.raises(ValueError, match="features must be in memory to be explained"):
+        explain(p_features=iter([rows[:60]]), q_features=iter([rows[60:]]), num_runs=1)
 
 
 def test_wrong_input() -> None:
