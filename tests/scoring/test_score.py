@@ -19,11 +19,13 @@ from mauve_metric import FeatureSet, Histograms, MauveConfig, MauveResult, compu
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.clustering.partition import Partition
 from mauve_metric.features.feature_set import Dependence
+from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import config_fields
 from mauve_metric.scoring import score
-from mauve_metric.scoring.evaluation import resolve_config
+from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.score import _tested, score_histograms
+from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.resampling import null_scores
 
 TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
@@ -70,6 +72,46 @@ def test_buckets_beyond_the_number_that_was_asked_for_are_counted_on_both_sides(
     assert first.p_counts.tolist() == [1, 1, 0, 0, 0, 2, 0, 0] and first.q_counts.tolist() == [1, 0, 2, 0, 0, 0, 0, 0]
     assert (second.p_counts.tolist(), second.q_counts.tolist()) == ([4, 0, 0], [3, 0, 0])
     assert first.groups is not None and first.groups.p_sizes.tolist() == [2, 2]
+
+
+def test_warnings_follow_from_the_scores_by_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = gaussians(5, 44, 40, 3, 0.5)
+    seen: list[Any] = []
+    monkeypatch.setattr(score_warnings, "all_warnings", lambda *given: seen.extend(given) or ())
+    options: dict[str, Any] = {"num_buckets": 4, "knn": False}
+    for runs in (1, 2):
+        seen.clear()
+        result = compute_mauve(p_features=p, q_features=q, num_runs=runs, **options)
+        evaluation = Evaluation.of_sets([FeatureSet(p), FeatureSet(q)], MauveConfig(num_runs=runs, **options))
+        by_content = evaluation.partition.labels[1:]
+        counts = [[np.bincount(side, minlength=4) for side in run] for run in by_content]
+        areas = [curve_area(divergence_curve(run[0] / 44, run[1] / 40, 5.0, 25)) for run in counts]
+        null = null_scores(*counts[0], 5.0, 25).tolist()
+        assert seen[2].p_counts.tolist() == np.bincount(result.p_labels, minlength=4).tolist()
+        assert seen[3:7] == pytest.approx(
+            [statistics.fmean(areas), result.mauve_floor, statistics.fmean(null), statistics.stdev(null)], rel=1e-9
+        )
+        assert seen[7].tolist() == (counts[0][0] + counts[0][1]).tolist()
+        assert [bound.kind for bound in result.bounds] == ["groups", "classifier"]  # too few texts for finer buckets
+        assert result.mauve_finer is result.mauve_finer_ci is None and result.curve_band is not None
+
+
+def test_layout_is_looked_for_where_a_classifier_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(score, "check_format", lambda *given: seen.append(given) or (0.7, {"length": 0.6}, ("length",)))
+    for texts, looked_at in ((40, True), (4, False)):
+        seen.clear()
+        sides = [
+            FeatureSet(rows, format_numbers=np.full((texts, len(TRAITS)), number), unseen_formats={"capitals"})
+            for number, rows in enumerate(gaussians(6, texts, texts, 3, 0.2))
+        ]
+        result = compute_mauve(p=sides[0], q=sides[1], num_runs=1, knn=False, seed=4)
+        assert (result.learned is not None) == looked_at == bool(seen)
+        if looked_at:
+            assert (seen[0][0].max(), seen[0][1].max(), *seen[0][2:]) == (0, 1, None, 4, {"capitals"})
+            assert (result.format_auc, result.format_aucs) == (0.7, {"length": 0.6})
+            assert result.normalised_missing == score.NOT_READ_AGAIN
+            assert [warning.code for warning in result.warnings if "format" in warning.code] == ["format_differs"]
 
 
 def test_prompts_of_a_side_are_counted_where_texts_share_some() -> None:

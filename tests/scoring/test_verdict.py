@@ -93,6 +93,12 @@ def test_a_low_end_above_nine_tenths_and_no_test_make_sets_alike(
     assert (one.texts_needed is None) == (expected != "undecided")
 
 
+def test_the_finer_score_is_that_of_the_second_bound(apart: MauveResult) -> None:
+    finer = apart.bounds[1].estimates(MauveConfig())
+    assert apart.bounds[1].kind == "groups" and finer.values is not None and finer.mauve is not None
+    assert (apart.mauve_finer, apart.mauve_finer_ci) == (finer.values[0], finer.mauve.ci)
+
+
 def test_fewer_than_twenty_texts_have_no_verdict(apart: MauveResult) -> None:
     for sizes in ({"n_p": 19}, {"n_q": 19}):
         found = judged(replace(apart, **sizes), MauveConfig())

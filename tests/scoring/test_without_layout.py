@@ -528,9 +528,10 @@ def test_a_users_function_tries_a_sample_before_all_texts(
     else:
         assert found.warnings[1].numbers.items() >= {"score": numbers[0], "score_without": numbers[1]}.items()
         assert found.normalised is not None and found.normalised.mauve_classifier == numbers[1]
-    for side, codes in zip(trial.sets[:2], trial.groups[0], strict=True):  # those of the texts that were drawn
-        assert [int(text.split()[1]) for text in side] == [code % 100 for code in codes]
-        assert [*codes] != sorted(codes)
+    for first, side, codes in zip(
+        (0, 100), trial.sets[:2], trial.groups[0], strict=True
+    ):  # of the texts that were drawn
+        assert [first + int(text.split()[1]) for text in side] == [*codes] != sorted(codes)
 
 
 @pytest.mark.parametrize(("auc", "weight"), [(0.8, 0.2), (0.35, 1.0)])
@@ -569,6 +570,12 @@ def test_prompts_are_named_where_the_sets_are_harder_to_tell_apart_without_them(
     assert [*map(len, trial.sets)] == [70, 70] and trial.sets[1][5] == "word 5 there"
 
 
+def test_layout_that_still_tells_after_it_was_left_out_is_left_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial(by_marks(plain=MOVED))
+    monkeypatch.setattr(trial, "check", lambda *given: (None, None, ("line_breaks",)))
+    assert try_layout(monkeypatch, trial, ["line_breaks"]).normalised is not None and len(trial.sets) == 2
+
+
 def test_texts_of_nothing_but_layout_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = Trial(by_marks(plain=SAME, prompts=SAME))
     monkeypatch.setattr(without_layout, "learned_score", trial.learned)
@@ -603,6 +610,18 @@ def test_without_texts_or_a_way_to_read_them_nothing_is_tried(monkeypatch: pytes
         assert without_layout.without_layout(found, texts, None, config, reader) is found
     assert trial.sets == [] and without_layout.needs_trial(found)
     assert not without_layout.needs_trial(replace(found, warnings=found.warnings[:1]))
+
+
+def test_a_function_of_texts_is_read_by_a_job_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the result is of stored features, which the options do not name."""
+    trial, made = Trial(by_marks(plain=MOVED)), list[Any]()
+    monkeypatch.setattr(without_layout, "FeaturizeJob", lambda *given: made.append(given) or trial)
+    named = try_layout(monkeypatch, trial, ["line_breaks"], job=False)
+    texts = [trial.sets[0], [f"{text}\n" for text in trial.sets[1]]]
+    stored = replace(named, warnings=(ScoreWarning("format_differs", "", named.warnings[1].numbers),))
+    found = without_layout.without_layout(stored, texts, None, MauveConfig(featurize_model_name="gpt2"))
+    assert named.normalised == found.normalised is not None and [*map(len, trial.sets)] == [70] * 4
+    assert [(config.featurize_model_name, run.cache) for config, run in made] == [("ngrams", False)] * 2
 
 
 def test_an_effect_of_layout_is_that_of_the_result_where_it_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
