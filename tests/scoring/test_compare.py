@@ -54,6 +54,20 @@ def test_own_scores_are_those_of_compute_mauve(comparison: Comparison) -> None:
         assert comparison.own[name].signature == expected.signature
 
 
+def test_own_scores_have_the_permutation_test_of_compute_mauve() -> None:
+    human, model = HUMAN_FEATURES[:40], MODEL_FEATURES["middle"][:40]
+    few: dict[str, Any] = {"num_runs": 1, "knn": False, "permutations": 9, "kmeans_num_redo": 1}
+    expected = compute_mauve(p_features=human, q_features=model, **few)
+    found = compare(p_features=human, models={"m": model}, **few)
+    assert found.own["m"] == (expected.mauve, 4, expected.p_value, expected.signature) and expected.p_value is not None
+    assert found.models["m"].p_value == expected.p_value
+    assert list(found.signature_entries)[-1] == "mauve_metric" and found.design == expected.design
+    names = ("mauve", "mauve_mean", "mauve_debiased", "closeness", "closeness_ci", "verdict", "auc", "num_buckets")
+    for name in names:
+        assert getattr(found.models["m"], name) == getattr(expected, name), name
+    np.testing.assert_array_equal(found.models["m"].q_labels, expected.q_labels)
+
+
 def test_one_model_is_scored_as_by_compute_mauve() -> None:
     found = compare(p_features=HUMAN_FEATURES, models={"only": MODEL_FEATURES["bad"]}, num_runs=2, row_order="pq")
     expected = compute_mauve(p_features=HUMAN_FEATURES, q_features=MODEL_FEATURES["bad"], num_runs=2, row_order="pq")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from samples import ngrams, texts_of
 
 from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve, explain
 from mauve_metric.clustering import partition
@@ -18,6 +19,7 @@ from mauve_metric.features import feature_set, row_blocks
 from mauve_metric.features.row_blocks import ArrayRows, content_keys
 from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.results.signature import signature_options
+from mauve_metric.scoring import evaluation
 from mauve_metric.scoring.evaluation import Evaluation, _signature_entries, resolve_config
 from mauve_metric.uncertainty import learned_score
 
@@ -204,6 +206,29 @@ def test_stages_are_announced_with_the_number_of_the_set() -> None:
     alone = of_names(1, watch=lambda *stage: seen.append(stage))
     assert alone.result_of("a") is alone.result_of("a") and seen[3:] == [("cluster", 0), ("score", 1)]
     assert compared.result_of("b") is compared.comparison().models["b"]
+    assert "partition" in compared.result_of("b").signature_entries
+    assert "partition" not in alone.result_of("a").signature_entries
+    assert compared.comparison().explanations == {}
+    explained = compared.comparison(1).explanations["a"]
+    assert [len(bucket.p_texts) for bucket in explained.buckets] == [3] and explained.most_human != ()
+    assert compared.explanation("a", 1, 2, with_extremes=False).most_human == ()
+
+
+def test_layout_is_tried_on_the_texts_of_each_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Any] = []
+    monkeypatch.setattr(evaluation, "needs_trial", lambda _: True)
+    monkeypatch.setattr(evaluation, "without_layout", lambda result, *given: tried.append(given) or result)
+    human, one, two = (texts_of(count, seed) for seed, count in enumerate((30, 28, 26)))
+    options: dict[str, Any] = {"featurize_model_name": ngrams, "num_runs": 1, "knn": False, "confidence_level": 0.9}
+    found = compare(human, {"one": one, "two": two}, **options)
+    assert [given[0] for given in tried] == [[human, one], [human, two]] and found.confidence_level == 0.9
+    scores = {name: result.mauve_classifier for name, result in found.models.items()}
+    assert list(found.learned_ranking) == sorted(scores, key=lambda name: -(scores[name] or 0))
+    assert [{pair.a, pair.b} for pair in found.learned_differences] == [{"one", "two"}]
+    tried.clear()
+    compute_mauve(p_text=human, q_text=two, **options)
+    (texts, codes, config, job, prompts) = tried[0]
+    assert texts == [human, two] and codes is None and config is job.config and prompts == ()
 
 
 def test_clusterings_are_kept_for_the_same_rows_options_and_groups_alone() -> None:
@@ -278,13 +303,13 @@ def test_neighbours_are_looked_for_up_to_ten_thousand_texts_and_need_as_many() -
 
 def test_the_other_reading_of_repeats_is_that_of_declared_prompts() -> None:
     rng = np.random.default_rng(6)
-    human, answers = rng.normal(size=(80, 40)), np.repeat(rng.normal(size=(20, 40)), 4, axis=0)
-    model = answers + 0.05 * rng.normal(size=answers.shape)
+    human, answers, alone = (rng.normal(size=(size, 40)) for size in (80, 15, 20))
+    model = np.concatenate([np.repeat(answers, 4, axis=0) + 0.05 * rng.normal(size=(60, 40)), alone])
     options: dict[str, Any] = {"knn": False, "num_runs": 1}
     found = compute_mauve(p_features=human, q_features=model, **options)
-    prompts: dict[str, Any] = {"p_groups": range(20, 100), "q_groups": np.arange(80) // 4}
+    prompts: dict[str, Any] = {"p_groups": range(80), "q_groups": [*(100 + np.arange(60) // 4), *range(200, 220)]}
     declared = compute_mauve(p_features=human, q_features=model, **prompts, **options)
-    assert found.repeated_groups == 20 and found.closeness_as_prompts is not None and declared.closeness_ci is not None
+    assert found.repeated_groups == 15 and found.closeness_as_prompts is not None and declared.closeness_ci is not None
     assert found.closeness_as_prompts == pytest.approx((declared.closeness, *declared.closeness_ci), rel=1e-9)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Comparison, compare, describe, explain
+from mauve_metric import Comparison, compare, compute_mauve, describe, explain
 from mauve_metric.apps.describing.likelihood.likelihood_measures import generation_perplexity
 from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.hosts.cli.main import main
@@ -154,6 +154,30 @@ def test_the_scores_of_a_subgroup_are_those_of_its_texts_alone(comparison: Compa
     alone = compare(p_features=human, models={"all": model}, kmeans_explained_var=1, num_runs=1)
     own = comparison.by_subgroup["law"].models["all"]
     assert own.mauve == alone.models["all"].mauve and own.mauve_debiased_ci == alone.models["all"].mauve_debiased_ci
+
+
+def test_labels_that_human_texts_and_model_have_often_enough_are_compared_on_their_own() -> None:
+    rng = np.random.default_rng(4)
+    human, near, far = rng.normal(size=(40, 3)), rng.normal(size=(35, 3)), rng.normal(size=(30, 3)) + 1
+    labels = {"human": ["a"] * 25 + ["b"] * 12 + ["c"] * 3, "near": ["a"] * 15 + ["b"] * 9 + ["c"] * 11}
+    labels["far"] = ["b"] * 5 + ["a"] * 15 + ["b"] * 10
+    few: dict[str, Any] = {"num_runs": 1, "num_buckets": 2, "kmeans_num_redo": 1, "knn": False}
+    found = compare(p_features=human, models={"near": near, "far": far}, by=labels, buckets=1, texts=1, **few)
+    assert {label: [*each.models] for label, each in found.by_subgroup.items()} == {"a": ["near", "far"], "b": ["far"]}
+    far_b = [row for row, label in enumerate(labels["far"]) if label == "b"]
+    for label, name, rows in (("a", "near", (human[:25], near[:15])), ("b", "far", (human[25:37], far[far_b]))):
+        alone = compute_mauve(p_features=rows[0], q_features=rows[1], **few)
+        assert found.by_subgroup[label].own[name].mauve == alone.mauve
+    assert [(item.label, item.model, item.n_p, item.n_q) for item in found.subgroups] == [
+        *(("a", "near", 25, 15), ("b", "near", 12, 9), ("c", "near", 3, 11)),
+        *(("a", "far", 25, 15), ("b", "far", 12, 15), ("c", "far", 3, 0)),
+    ]
+    for name, explained in found.explanations.items():
+        (bucket,) = explained.buckets
+        result, of_models = found.models[name], np.array(labels[name])
+        assert explained.result is result and bucket.q_count == (result.q_labels == bucket.bucket).sum()
+        counts = Counter(of_models[result.q_labels == bucket.bucket].tolist())
+        assert {label: pair[1] for label, pair in bucket.composition.items() if pair[1]} == counts
 
 
 def test_counts_of_balls_are_at_the_places_of_the_rows() -> None:
