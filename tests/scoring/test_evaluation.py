@@ -214,6 +214,20 @@ def test_stages_are_announced_with_the_number_of_the_set() -> None:
     assert compared.explanation("a", 1, 2, with_extremes=False).most_human == ()
 
 
+def test_an_evaluation_keeps_what_was_asked_for() -> None:
+    forms: dict[str, Any] = {"set": None, "features": np.eye(3), "tokens": None, "text": None}
+    sides = {name: feature_set.given_side(name, forms, None) for name in "pq"}
+    plain = Evaluation.open("compute_mauve", {"seed": 3}, sides)
+    assert (plain.chosen, plain.listed, plain.every_row, plain.inputs.aligned) == ({"seed"}, False, False, False)
+    asked = Evaluation.open("explain", {}, sides, True, listed=True, every_row=True)
+    assert (asked.chosen, asked.listed, asked.every_row, asked.inputs.aligned) == (set(), True, True, True)
+    changed = asked.with_options(seed=4, verbose=True)
+    assert (changed.config.seed, changed.run.verbose, changed.listed, changed.every_row) == (4, True, True, True)
+    assert changed.chosen == {"seed", "verbose"} and not (of_names().listed or of_names().every_row)
+    with plain as entered:
+        assert entered is plain
+
+
 def test_layout_is_tried_on_the_texts_of_each_model(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[Any] = []
     monkeypatch.setattr(evaluation, "needs_trial", lambda _: True)
@@ -284,6 +298,8 @@ def test_every_model_is_compared_with_the_encoders_of_the_human_set_and_of_the_f
         with pytest.raises(ValueError, match="the two sets were featurized differently"):
             compare(p=human, models=dict(zip("ab", models, strict=True)))
     human, model = featurized(None, "x")
+    two = FeatureSet(np.eye(2))
+    assert compare(p=two, models={"a": two}, num_runs=1, knn=False).models["a"].verdict_reason == "too_few"
     with pytest.raises(ValueError, match=r"models\['b'\] must hold at least 2 texts to be compared, got 1"):
         compare(p=human, models={"a": model, "b": FeatureSet(np.ones((1, 2)))})
 

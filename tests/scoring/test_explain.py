@@ -218,6 +218,13 @@ def test_buckets_are_described_as_loops_over_their_texts_do(
     assert [item.bucket for item in chosen.buckets] == [2, 0] and chosen.buckets[0].composition == {}
     assert chosen.buckets[0].rank == [item.bucket for item in found.buckets].index(2) + 1
     assert chosen.buckets[0].p_texts == chosen.most_human == ()
+    readable = Readable.of([None, ["a decoy"] * 25, texts[1]]).pair(0, 2)
+    for item, known in zip(
+        gap.explain_buckets(partition, 2, result, config, readable, 5, 3).buckets, found.buckets, strict=True
+    ):
+        assert item.repeated == known.repeated and item.p_texts[0].text is None
+        (words, p_words, q_words) = item.words, item.p_words, item.q_words
+        assert (words[0], p_words[0], q_words[1]) == ([row - 40 for row in known.words[0] if row >= 65], [], [])
 
 
 def test_the_texts_that_a_classifier_is_surest_of_come_once(scored: MauveResult) -> None:

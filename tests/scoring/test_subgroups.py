@@ -273,6 +273,11 @@ def test_texts_and_subgroups_that_are_left_out_are_named(caplog: pytest.LogCaptu
     assert "subgroup chess is missing: fewer than 10 texts of the human set, or of every model" in caplog.messages
 
 
+def test_neighbours_of_a_subgroup_need_as_many_other_texts() -> None:
+    config = MauveConfig(knn=True, knn_k=4)
+    assert [subgroups.config_of_subgroup(config, range(9), range(size)).knn for size in (4, 5)] == ["auto", True]
+
+
 def test_a_subgroup_with_too_few_texts_for_neighbours_has_the_other_scores() -> None:
     by = {"human": ["few"] * 15 + ["many"] * 165, "all": ["few"] * 15 + ["many"] * 165}
     options = {"by": by, "knn": True, "knn_k": 16, "num_runs": 1}
