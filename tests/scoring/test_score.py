@@ -98,8 +98,9 @@ def test_warnings_follow_from_the_scores_by_content(monkeypatch: pytest.MonkeyPa
 
 def test_layout_is_looked_for_where_a_classifier_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr(score, "check_format", lambda *given: seen.append(given) or (0.7, {"length": 0.6}, ("length",)))
-    for texts, looked_at in ((40, True), (4, False)):
+    telling: tuple[str, ...] = ()
+    monkeypatch.setattr(score, "check_format", lambda *given: seen.append(given) or (0.7, {"length": 0.6}, telling))
+    for texts, looked_at, telling in ((40, True, ("length",)), (40, True, ()), (4, False, ())):
         seen.clear()
         sides = [
             FeatureSet(rows, format_numbers=np.full((texts, len(TRAITS)), number), unseen_formats={"capitals"})
@@ -110,8 +111,9 @@ def test_layout_is_looked_for_where_a_classifier_is_fitted(monkeypatch: pytest.M
         if looked_at:
             assert (seen[0][0].max(), seen[0][1].max(), *seen[0][2:]) == (0, 1, None, 4, {"capitals"})
             assert (result.format_auc, result.format_aucs) == (0.7, {"length": 0.6})
-            assert result.normalised_missing == score.NOT_READ_AGAIN
-            assert [warning.code for warning in result.warnings if "format" in warning.code] == ["format_differs"]
+            assert result.normalised_missing == (score.NOT_READ_AGAIN if telling else None)
+            found = [warning.code for warning in result.warnings if "format" in warning.code]
+            assert found == ["format_differs"] * len(telling)
 
 
 def test_prompts_of_a_side_are_counted_where_texts_share_some() -> None:
@@ -162,19 +164,21 @@ def test_neighbours_of_many_rows_are_those_of_rows_drawn_by_the_seed(
     groups = [np.arange(90) // 2, np.arange(70) // 2]
     drawn = [np.sort(np.random.default_rng(3).choice(size, 60, replace=False)) for size in (90, 70)]
 
-    def fields(rows: list[NDArray[Any]], groups: list[NDArray[Any]] | list[None]) -> dict[str, Any]:
+    def fields(rows: list[NDArray[Any]], groups: list[NDArray[Any]] | list[None], form: str) -> dict[str, Any]:
         sides = [FeatureSet(side, groups=codes) for side, codes in zip(rows, groups, strict=True)]
         projected: list[Any] = [torch.from_numpy(side) if form == "tensor" else side for side in rows]
         return score.neighbours_of(*sides, projected, config)()
 
-    expected = fields(
-        [side[some] for side, some in zip(rows, drawn, strict=True)],
-        [codes[some] for codes, some in zip(groups, drawn, strict=True)],
-    )
-    alone = fields([side[some] for side, some in zip(rows, drawn, strict=True)], [None, None])
+    few = [side[some] for side, some in zip(rows, drawn, strict=True)]
+    expected = fields(few, [codes[some] for codes, some in zip(groups, drawn, strict=True)], "array")
+    alone = fields(few, [None, None], "array")
     monkeypatch.setattr(score, "KNN_MOST_ROWS", 60)
-    assert fields(rows, groups) == expected != alone
-    assert fields(rows, [None, None]) == alone
+    assert expected != alone and expected["precision"] != expected["recall"]
+    for codes, numbers in ((groups, expected), ([None, None], alone)):
+        found = fields(rows, codes, form)
+        assert {
+            name: found[name] == pytest.approx(value, abs=1e-6) for name, value in numbers.items()
+        } == dict.fromkeys(found, True)
 
 
 def test_spread_over_clusterings_and_of_equal_sets_is_that_of_a_sample() -> None:
