@@ -172,6 +172,7 @@ def test_labels_that_human_texts_and_model_have_often_enough_are_compared_on_the
         *(("a", "near", 25, 15), ("b", "near", 12, 9), ("c", "near", 3, 11)),
         *(("a", "far", 25, 15), ("b", "far", 12, 15), ("c", "far", 3, 0)),
     ]
+    assert [*found.explanations] == ["near", "far"]
     for name, explained in found.explanations.items():
         (bucket,) = explained.buckets
         result, of_models = found.models[name], np.array(labels[name])
