@@ -38,7 +38,7 @@ class PhraseTable:
 
     def functional(self, texts: Integers) -> NDArray[np.bool_]:
         """Mark phrases that begin or end with a word that more than `COMMON_SHARE` of these texts hold, (v,)."""
-        often = self.count(texts) > COMMON_SHARE * max(len(texts), 1)
+        often = self.count(texts) > COMMON_SHARE * len(texts)
         frequent = {self.phrases[phrase] for phrase in np.flatnonzero(often)}
         ends = (phrase.split() for phrase in self.phrases)
         return np.array([words[0] in frequent or words[-1] in frequent for words in ends], dtype=bool)
@@ -211,8 +211,8 @@ class Readable:
         lengths = [0 if side is None else len(side) for side in texts]
         table = phrase_table([text for side in texts if side is not None for text in side])
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
-        first = next((index for index, length in enumerate(lengths) if length), 0)
-        functional = table.functional(np.arange(lengths[first]) + starts[first])
+        first = next(filter(None, lengths), 0)  # of the set whose texts are the first of the table
+        functional = table.functional(np.arange(first))
         return cls(tuple(texts), tuple(starts), table, functional)
 
     def pair(self, p: int, q: int) -> Readable:

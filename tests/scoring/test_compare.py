@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from samples import EVIL, HUMAN_FEATURES, MODEL_FEATURES
+from samples import EVIL, HUMAN, HUMAN_FEATURES, MODEL_FEATURES, ngrams
+from tools import harness_file, harness_rows
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
+from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.p_values import holm
 
 Floats = NDArray[np.float64]
@@ -62,6 +66,20 @@ def test_neighbours_do_not_depend_on_the_other_models() -> None:
         assert getattr(beside.models["model"], name) == getattr(expected, name)
     recalls = [[item.recall for item in found.subgroups if item.model == "model"] for found in (alone, beside)]
     assert recalls[0] == recalls[1] and 0.4 * recalls[0][1] + 0.6 * recalls[0][0] == pytest.approx(expected.recall)
+
+
+def test_own_scores_have_the_permutation_test_of_compute_mauve() -> None:
+    human, model = HUMAN_FEATURES[:40], MODEL_FEATURES["middle"][:40]
+    few: dict[str, Any] = {"num_runs": 1, "knn": False, "permutations": 9, "kmeans_num_redo": 1}
+    expected = compute_mauve(p_features=human, q_features=model, **few)
+    found = compare(p_features=human, models={"m": model}, **few)
+    assert found.own["m"] == (expected.mauve, 4, expected.p_value, expected.signature) and expected.p_value is not None
+    assert found.models["m"].p_value == expected.p_value
+    assert list(found.signature_entries)[-1] == "mauve_metric" and found.design == expected.design
+    names = ("mauve", "mauve_mean", "mauve_debiased", "closeness", "closeness_ci", "verdict", "auc", "num_buckets")
+    for name in names:
+        assert getattr(found.models["m"], name) == getattr(expected, name), name
+    np.testing.assert_array_equal(found.models["m"].q_labels, expected.q_labels)
 
 
 def test_one_model_is_scored_as_by_compute_mauve() -> None:
@@ -131,6 +149,36 @@ def equal_models(k: int, shift: float, rng: np.random.Generator) -> tuple[Floats
 
 
 # --- input --------------------------------------------------------------------------------------------------------
+
+
+def test_buckets_and_their_texts_are_shown_where_they_are_asked_for() -> None:
+    human, model = HUMAN_FEATURES[:40], MODEL_FEATURES["middle"][:40]
+    few: dict[str, Any] = {"num_runs": 1, "knn": False, "num_buckets": 3}
+    for more, texts in (({}, 3), ({"texts": 0}, 0)):
+        (bucket,) = compare(p_features=human, models={"m": model}, buckets=1, **more, **few).explanations["m"].buckets
+        assert len(bucket.p_texts) == len(bucket.q_texts) == texts
+    for name in ("buckets", "texts"):
+        with pytest.raises(ValueError, match=f"{name} must be an integer of at least 0, got -1"):
+            compare(p_features=human, models={"m": model}, **few | {name: -1})
+
+    in_blocks = [FeatureSet(ArrayRows(rows)) for rows in (human, model)]
+    assert compare(p=in_blocks[0], models={"m": in_blocks[1]}, **few).explanations == {}
+    with pytest.raises(ValueError, match="features must be in memory to be explained"):
+        compare(p=in_blocks[0], models={"m": in_blocks[1]}, buckets=1, **few)
+
+
+def test_rows_that_not_all_files_have_are_left_out_where_that_is_asked_for(tmp_path: Path) -> None:
+    gold = [f"{words} {number}" for number, words in enumerate(HUMAN[:14])]
+    rows = {name: harness_rows(gold, [f"{name} {text}" for text in gold]) for name in "ab"}
+    files = {
+        name: TextFile(harness_file(tmp_path, name, some, day=day))
+        for day, (name, some) in enumerate({"a": rows["a"][1:], "b": rows["b"][:12]}.items(), start=1)
+    }
+    options: dict[str, Any] = {"featurize_model_name": ngrams, "num_runs": 1, "knn": False}
+    with pytest.raises(ValueError, match="same 14 rows: model a lacks 1"):
+        compare(models=files, **options)
+    found = compare(models=files, common_rows=True, **options).models
+    assert [(result.n_p, result.n_q) for result in found.values()] == [(11, 11)] * 2
 
 
 @pytest.mark.more

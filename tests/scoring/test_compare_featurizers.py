@@ -116,6 +116,13 @@ def test_the_verdict_names_the_featurizer_that_alone_tells_models_apart(several:
     assert not several.by_featurizer["marks"].differences[0].real
 
 
+def test_a_single_featurizer_has_no_classifier_of_all() -> None:
+    models = {name: texts[:20] for name, texts in MODELS.items()}
+    found = compare(TEXTS[:20], models, featurizers={"w": words}, **OPTIONS)
+    assert [*found.by_featurizer] == ["w"] and found.together_ranking == found.together_differences == ()
+    assert all(result.together is None for result in found.models.values())
+
+
 @pytest.mark.more
 def test_every_form_has_the_rows_of_all(several: Comparison) -> None:
     rows = list(csv.DictReader(io.StringIO(several.to_csv())))

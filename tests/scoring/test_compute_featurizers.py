@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,12 @@ import pytest
 from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
 from mauve_metric import FeatureSet, MauveResult, compute_mauve, describe, explain, featurize
+from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.options import FEATURIZER_SETS, MauveConfig
+from mauve_metric.scoring.featurizers import joined_sides, judged_together
+from mauve_metric.uncertainty.closeness import Bound
+from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 SETS = {"p_text": texts_of(150, 0), "q_text": [f"{text}!" for text in texts_of(150, 1)]}
 OPTIONS: dict[str, Any] = {"num_runs": 1, "knn": False, "num_buckets": 4}
@@ -80,6 +85,59 @@ def test_the_verdict_names_the_featurizer_that_alone_sees_a_difference(result: M
     held = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert held["verdict"] == held["by_featurizer"]["marks"]["verdict"] == "different"
     assert held["by_featurizer"]["blind"]["verdict"] != "different"
+
+
+def test_features_of_all_are_side_by_side_with_the_groups_of_all() -> None:
+    """Rows of the model that answer rows of the human set show in all columns, unless a caller says otherwise."""
+    rng = np.random.default_rng(0)
+    common, parts = rng.normal(size=(40, 60)), (slice(0, 30), slice(30, 50), slice(50, 60))
+    answers = common[::-1] + 0.1 * rng.normal(size=(40, 60))
+    sets = [
+        [FeatureSet(common[:, part], dropped=number), FeatureSet(answers[:, part])] for number, part in enumerate(parts)
+    ]
+    for some in (sets, sets[:2]):
+        found = joined_sides(some, MauveConfig())
+        for side, rows in zip(found, (common, answers), strict=True):
+            np.testing.assert_array_equal(side.features, rows[:, : 50 + 10 * (len(some) > 2)])
+        assert (found[0].dropped, found[1].design) == (0, "found")
+        assert joined_sides(some, MauveConfig(independent=True))[1].design == "independent"
+    in_blocks = [replace(side, features=ArrayRows(side.features)) for side in sets[1]]
+    assert joined_sides(sets[:1], MauveConfig()) == joined_sides([sets[0], in_blocks], MauveConfig()) == []
+
+
+def test_layout_counts_where_closeness_rests_on_a_featurizer_that_sees_it() -> None:
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    scored = compute_mauve(p_features=rows[:30], q_features=rows[30:], **OPTIONS)
+
+    def part(of_model: int, *codes: str) -> MauveResult:
+        """Two buckets of 30 human texts each, and a model with so many of 60 texts in one."""
+        human, model = np.arange(60) % 2, (np.arange(60) >= of_model).astype(np.int64)
+        bound = Bound("groups", [(human, model)], None, 1e-4)
+        (value, _) = bound.estimates(MauveConfig()).values or (None, None)
+        plain = (Bound("classifier", [(human, human)], None),) if "format_differs" in codes else ()
+        warnings = tuple(ScoreWarning(code, "", {}) for code in codes)
+        return replace(scored, closeness=value, bounds=(bound,), warnings=warnings, bounds_without_layout=plain)
+
+    sees, far, near = part(50, "few_texts", "format_differs"), part(55, "few_texts"), part(40, "few_texts")
+    for each, codes in (
+        ({"near": near, "sees": sees}, ["format_differs", "few_texts"]),
+        ({"sees": sees, "near": near}, ["format_differs", "few_texts"]),
+        ({"far": far, "sees": sees}, ["few_texts"]),
+        ({"far": far, "near": near}, ["few_texts"]),
+        ({"sees": sees}, ["few_texts", "format_differs"]),
+    ):
+        found = judged_together(next(iter(each.values())), each, None, None, MauveConfig())
+        assert [warning.code for warning in found.warnings] == codes and found.together is None
+        assert found.closeness == min(result.closeness or 0 for result in each.values())
+        assert [bound.featurizer for bound in found.bounds] == [*each]
+        has_layout = "format_differs" in codes
+        assert (found.verdict, found.verdict_reason) == ("different", "layout" if has_layout else None)
+        if len(each) > 1 and "sees" in each:
+            plain = ["classifier" if name == "sees" else "groups" for name in each]
+            assert [(bound.featurizer, bound.kind) for bound in found.bounds_without_layout] == [
+                *zip(each, plain, strict=True)
+            ]
+        assert (found.closeness_without_layout is None) == (not has_layout)
 
 
 @pytest.mark.more

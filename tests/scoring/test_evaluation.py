@@ -11,14 +11,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from samples import ngrams, texts_of
 
 from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve, explain
 from mauve_metric.clustering import partition
 from mauve_metric.features import feature_set, row_blocks
 from mauve_metric.features.row_blocks import ArrayRows, content_keys
-from mauve_metric.options import MauveConfig, config_fields
+from mauve_metric.options import MauveConfig, RunOptions, config_fields
 from mauve_metric.results.signature import signature_options
-from mauve_metric.scoring.evaluation import Evaluation, resolve_config
+from mauve_metric.scoring import evaluation
+from mauve_metric.scoring.evaluation import Evaluation, _signature_entries, resolve_config
 from mauve_metric.uncertainty import learned_score
 
 HEADLINE = (
@@ -185,6 +187,146 @@ def test_the_rows_of_a_set_are_read_once_for_their_order_by_content(monkeypatch:
     human, one, two = (rng.normal(size=(size, 5)) for size in (40, 41, 42))
     compare(p_features=human, models={"one": one, "two": two}, knn=False)
     assert read == [40, 41, 42]
+
+
+def of_names(count: int = 2, **options: Any) -> Evaluation:
+    """Some models of 40 texts each."""
+    rng = np.random.default_rng(0)
+    sides = {name: FeatureSet(rng.normal(size=(40, 3))) for name in ("human", "model a", "model b")[: count + 1]}
+    settings = {name: options.pop(name) for name in ("watch", "memory", "clusterings", "every_row") if name in options}
+    config = MauveConfig(**{"num_runs": 1, "knn": False, "num_buckets": 3} | options)
+    return Evaluation.of_sets(sides, config, **settings)
+
+
+def test_stages_are_announced_with_the_number_of_the_set() -> None:
+    seen: list[tuple[str, int]] = []
+    compared = of_names(watch=lambda *stage: seen.append(stage))
+    compared.comparison()
+    assert seen == [("cluster", 0), ("score", 1), ("score", 2)]
+    alone = of_names(1, watch=lambda *stage: seen.append(stage))
+    assert alone.result_of("a") is alone.result_of("a") and seen[3:] == [("cluster", 0), ("score", 1)]
+    assert compared.result_of("b") is compared.comparison().models["b"]
+    assert "partition" in compared.result_of("b").signature_entries
+    assert "partition" not in alone.result_of("a").signature_entries
+    assert compared.comparison().explanations == {}
+    explained = compared.comparison(1).explanations["a"]
+    assert [len(bucket.p_texts) for bucket in explained.buckets] == [3] and explained.most_human != ()
+    assert compared.explanation("a", 1, 2, with_extremes=False).most_human == ()
+
+
+def test_an_evaluation_keeps_what_was_asked_for() -> None:
+    forms: dict[str, Any] = {"set": None, "features": np.eye(3), "tokens": None, "text": None}
+    sides = {name: feature_set.given_side(name, forms, None) for name in "pq"}
+    plain = Evaluation.open("compute_mauve", {"seed": 3}, sides)
+    assert (plain.chosen, plain.listed, plain.every_row, plain.inputs.aligned) == ({"seed"}, False, False, False)
+    asked = Evaluation.open("explain", {}, sides, True, listed=True, every_row=True)
+    assert (asked.chosen, asked.listed, asked.every_row, asked.inputs.aligned) == (set(), True, True, True)
+    changed = asked.with_options(seed=4, verbose=True)
+    assert (changed.config.seed, changed.run.verbose, changed.listed, changed.every_row) == (4, True, True, True)
+    assert changed.chosen == {"seed", "verbose"} and not (of_names().listed or of_names().every_row)
+    with plain as entered:
+        assert entered is plain
+
+
+def test_layout_is_tried_on_the_texts_of_each_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Any] = []
+    monkeypatch.setattr(evaluation, "needs_trial", lambda _: True)
+    monkeypatch.setattr(evaluation, "without_layout", lambda result, *given: tried.append(given) or result)
+    human, one, two = (texts_of(count, seed) for seed, count in enumerate((30, 28, 26)))
+    options: dict[str, Any] = {"featurize_model_name": ngrams, "num_runs": 1, "knn": False, "confidence_level": 0.9}
+    found = compare(human, {"one": one, "two": two}, **options)
+    assert [given[0] for given in tried] == [[human, one], [human, two]] and found.confidence_level == 0.9
+    scores = {name: result.mauve_classifier for name, result in found.models.items()}
+    assert list(found.learned_ranking) == sorted(scores, key=lambda name: -(scores[name] or 0))
+    assert [{pair.a, pair.b} for pair in found.learned_differences] == [{"one", "two"}]
+    tried.clear()
+    compute_mauve(p_text=human, q_text=two, **options)
+    (texts, codes, config, job, prompts) = tried[0]
+    assert texts == [human, two] and codes is None and config is job.config and prompts == ()
+
+
+def test_clusterings_are_kept_for_the_same_rows_options_and_groups_alone() -> None:
+    memory: dict[Any, Any] = {}
+    first = of_names(memory=memory)
+    again = first.with_options(confidence_level=0.9)
+    assert again.partition is first.partition and again.declared is first.declared
+    assert "declared" not in vars(first.with_options(pooling="mean"))
+    grouped = [replace(side, groups=np.arange(40) // 4) for side in first.declared]
+    by_groups = Evaluation.of_sets(dict(zip(first.inputs.sides, grouped, strict=True)), first.config, memory=memory)
+    alone = Evaluation.of_sets(dict(zip(first.inputs.sides, first.declared, strict=True)), first.config, clusterings=1)
+    alone.memory = memory
+    for other in (first.with_options(num_buckets=4), by_groups, alone):
+        assert other.partition is not first.partition
+    assert len(memory) == 4 and [len(run) for run in by_groups.partition.labels] == [3, 3]
+    assert len(alone.partition.labels) == 1
+    assert of_names(memory=memory).partition is not first.partition  # of other rows
+    assert len(memory) == 4 and first.with_options(confidence_level=0.8).partition is not first.partition
+
+
+def test_a_checkpoint_of_several_models_has_a_folder_for_each_clustering(tmp_path: Path) -> None:
+    run = RunOptions(checkpoint=str(tmp_path))
+    for names, part in ((("human", "model a"), tmp_path / "common"), (("p_features", "q_features"), tmp_path)):
+        sides = {name: FeatureSet(np.eye(3)) for name in names}
+        assert Path(str(Evaluation.of_sets(sides, MauveConfig(), run)._run_of("common").checkpoint)) == part
+    assert of_names()._run_of("common").checkpoint is None
+
+
+def test_a_signature_names_the_origin_of_each_model_where_they_differ() -> None:
+    def entries(*origins: str | None) -> dict[str, object]:
+        rows = np.random.default_rng(0).normal(size=(5, 2))
+        models = {name: FeatureSet(rows, origin=origin) for name, origin in zip("ab", origins, strict=True)}
+        config = resolve_config(MauveConfig(), 20, 20)
+        found = _signature_entries(FeatureSet(rows, origin="lines"), models, config)
+        assert (found["p_texts"], found["n_a"], found["n_b"], found["n_p"]) == ("lines", 5, 5, 5)
+        assert {"digest_a", "digest_b", "design"} <= set(found)
+        return {name: value for name, value in found.items() if "texts" in name and name != "p_texts"}
+
+    assert entries("csv", "csv") == {"q_texts": "csv"} and entries(None, None) == {}
+    assert entries("csv", "json") == {"texts_a": "csv", "texts_b": "json"}
+    assert entries(None, "json") == {"texts_b": "json"} and entries("csv", None) == {"texts_a": "csv"}
+
+
+def test_every_model_is_compared_with_the_encoders_of_the_human_set_and_of_the_first_model() -> None:
+    def featurized(*models: str | None) -> list[FeatureSet]:
+        rows = np.random.default_rng(0).normal(size=(5, 2))
+        return [
+            FeatureSet(rows, identity=None if name is None else {"model": "m", "revision": name}) for name in models
+        ]
+
+    for names in ((None, "x", "y"), ("x", None, "y"), ("x", "x", "y"), ("x", "y", None)):
+        human, *models = featurized(*names)
+        with pytest.raises(ValueError, match="the two sets were featurized differently"):
+            compare(p=human, models=dict(zip("ab", models, strict=True)))
+    human, model = featurized(None, "x")
+    two = FeatureSet(np.eye(2))
+    assert compare(p=two, models={"a": two}, num_runs=1, knn=False).models["a"].verdict_reason == "too_few"
+    with pytest.raises(ValueError, match=r"models\['b'\] must hold at least 2 texts to be compared, got 1"):
+        compare(p=human, models={"a": model, "b": FeatureSet(np.ones((1, 2)))})
+
+
+def test_labels_need_features_in_memory() -> None:
+    human, model = (FeatureSet(ArrayRows(rows)) for rows in sets(40, 3))
+    with pytest.raises(ValueError, match="by needs features in memory, as an array"):
+        compare(p=human, models={"a": model}, by={"human": ["x"] * 40, "a": ["x"] * 40}, knn=False, num_runs=1)
+
+
+def test_neighbours_are_looked_for_up_to_ten_thousand_texts_and_need_as_many() -> None:
+    assert [resolve_config(MauveConfig(), 50, size).knn for size in (10_000, 10_001)] == [True, False]
+    assert resolve_config(MauveConfig(knn=True, knn_k=4), 50, 5).knn is True
+    with pytest.raises(ValueError, match="knn_k must be below the number of texts of the smallest set, 4, got 4"):
+        resolve_config(MauveConfig(knn=True, knn_k=4), 50, 4)
+
+
+def test_the_other_reading_of_repeats_is_that_of_declared_prompts() -> None:
+    rng = np.random.default_rng(6)
+    human, answers, alone = (rng.normal(size=(size, 40)) for size in (80, 15, 20))
+    model = np.concatenate([np.repeat(answers, 4, axis=0) + 0.05 * rng.normal(size=(60, 40)), alone])
+    options: dict[str, Any] = {"knn": False, "num_runs": 1}
+    found = compute_mauve(p_features=human, q_features=model, **options)
+    prompts: dict[str, Any] = {"p_groups": range(80), "q_groups": [*(100 + np.arange(60) // 4), *range(200, 220)]}
+    declared = compute_mauve(p_features=human, q_features=model, **prompts, **options)
+    assert found.repeated_groups == 15 and found.closeness_as_prompts is not None and declared.closeness_ci is not None
+    assert found.closeness_as_prompts == pytest.approx((declared.closeness, *declared.closeness_ci), rel=1e-9)
 
 
 def test_auto_is_replaced_by_numbers_that_follow_from_the_sizes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -11,10 +12,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Explanation, FeatureSet, compute_mauve, explain
+from mauve_metric import Explanation, FeatureSet, MauveResult, compute_mauve, explain
+from mauve_metric.clustering.partition import Partition
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.options import MauveConfig
 from mauve_metric.results.explanation import ScoredText
+from mauve_metric.scoring import gap
+from mauve_metric.scoring.phrases import Readable, repeated_phrases
+from mauve_metric.uncertainty.gap_buckets import contributions, noise_p_values
 
 Floats = NDArray[np.float64]
 
@@ -84,6 +90,7 @@ def test_features_alone_are_explained_without_words() -> None:
     found = explain(p_features=p, q=FeatureSet(p[::-1].copy()), num_buckets=3)
     assert found.buckets[0].words == () and found.buckets[0].p_texts[0].text is None
     assert all(bucket.side == "even" and bucket.noise for bucket in found.buckets) and found.gap == 0
+    assert [bucket.share for bucket in found.buckets] == [0, 0, 0]
     assert str(found)
 
 
@@ -91,6 +98,17 @@ def test_numpy_counts_buckets_too() -> None:
     p, _ = topics_set([0.6, 0.3, 0.1], 60, 0)
     found = explain(p_features=p, q_features=p, num_buckets=3, buckets=np.int8(2), texts=np.uint8(1))
     assert len(found.buckets) == 2 and all(len(bucket.p_texts) == 1 for bucket in found.buckets)
+
+
+def test_ten_buckets_and_three_texts_of_each_side_are_shown_unless_others_are_asked_for() -> None:
+    rows = np.random.default_rng(0).normal(size=(120, 2))
+    for more, buckets, texts in (({}, 10, 3), ({"buckets": 2, "texts": 0}, 2, 0)):
+        found = explain(p_features=rows[:60], q_features=rows[60:], num_buckets=12, num_runs=1, knn=False, **more)
+        assert [len(bucket.p_texts) for bucket in found.buckets] == [texts] * buckets
+    with pytest.raises(ValueError, match="texts must be an integer of at least 0, got -1"):
+        explain(p_features=rows, q_features=rows, texts=-1)
+    with pytest.raises(ValueError, match="features must be in memory to be explained"):
+        explain(p_features=iter([rows[:60]]), q_features=iter([rows[60:]]), num_runs=1)
 
 
 def test_wrong_input() -> None:
@@ -117,6 +135,112 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["explain", *files, "--all", "--plot", str(tmp_path / "gap.svg")]) == 0
     assert any(line.startswith("  closeness ") for line in capsys.readouterr().out.split("\n")[:8])
     assert (tmp_path / "gap.svg").read_text().startswith("<svg")
+
+
+# --- its parts, by loops ------------------------------------------------------------------------------------------
+
+COUNTS = ([20, 8, 8, 4, 0], [5, 15, 7, 3, 0])  # texts of the buckets: missed, too much, too much, even, none
+
+
+@pytest.fixture(scope="module")
+def scored() -> MauveResult:
+    rng = np.random.default_rng(0)
+    return compute_mauve(p_features=rng.normal(size=(40, 2)), q_features=rng.normal(size=(30, 2)), num_runs=1)
+
+
+def test_buckets_are_described_as_loops_over_their_texts_do(
+    scored: MauveResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(1)
+    labels = [np.repeat(np.arange(5), counts) for counts in COUNTS]
+    others = [np.where(rng.random(len(side)) < 0.2, rng.integers(5, size=len(side)), 4 - side) for side in labels]
+    rows = [np.array([[10.0 * bucket, 0] for bucket in side]) + rng.normal(size=(len(side), 2)) for side in labels]
+    decoy = rng.integers(4, size=25)  # another model before this one
+    partition = Partition(
+        (rows[0], rng.normal(size=(25, 2)), rows[1]),
+        ((labels[0], decoy, labels[1]), (others[0], decoy, others[1])),
+    )
+    texts = [[f"{name} {row} {'so it is ' * row}" for row in range(size)] for name, size in (("p", 40), ("q", 30))]
+    readable = Readable.of([texts[0], ["a decoy"] * 25, texts[1]]).pair(0, 2)
+    shares = [np.array(counts) / size for counts, size in zip(COUNTS, (40, 30), strict=True)]
+    result = replace(
+        scored, num_buckets=5, p_labels=labels[0], q_labels=labels[1], p_hist=shares[0], q_hist=shares[1], mauve=0.8
+    )
+    config = MauveConfig(mauve_scaling_factor=2.0, divergence_curve_discretization_size=11, confidence_level=0.9)
+    subgroups = {"even": (np.arange(0, 40, 2), None, np.arange(0, 30, 2)), "last": (None, None, np.array([29]))}
+
+    def compared(_: object, group: NDArray[np.int64], against: NDArray[np.int64], skip: object) -> tuple[object, ...]:
+        return sorted(group.tolist()), sorted(against.tolist()), skip is readable.functional
+
+    monkeypatch.setattr(gap, "telling_phrases", compared)
+    found = gap.explain_buckets(partition, 2, result, config, readable, 5, 3, subgroups)
+    parts = contributions(shares[0], shares[1], 2.0, 11)
+    p_values = noise_p_values(np.array(COUNTS[0]), np.array(COUNTS[1]))
+    of_others = [np.bincount(side, minlength=5) / len(side) for side in others]
+    other_parts = contributions(of_others[0], of_others[1], 2.0, 11).tolist()
+    assert [item.bucket for item in found.buckets] == sorted(range(5), key=lambda bucket: -parts[bucket])
+    assert (found.gap, found.type_one, found.type_two) == pytest.approx((0.2, parts[1] + parts[2], parts[0]))
+    assert found.noise == pytest.approx(sum(part for part, value in zip(parts, p_values, strict=True) if value > 0.1))
+    assert found.most_human == () and 0 < found.noise < parts.sum()
+    for rank, item in enumerate(found.buckets, start=1):
+        bucket, part = item.bucket, parts[item.bucket]
+        side = ("missed", "too much", "too much", "even", "even")[bucket]
+        assert (item.rank, item.side, item.p_count, item.q_count) == (rank, side, COUNTS[0][bucket], COUNTS[1][bucket])
+        assert (item.contribution, item.share) == pytest.approx((part, part / parts.sum()))
+        assert (item.type_one, item.type_two) == ((part, 0) if side == "too much" else (0, part))
+        assert item.p_value == p_values[bucket] and item.noise == (p_values[bucket] > 0.1)
+        both = [
+            [{(s, row) for s in (0, 1) for row in np.flatnonzero(run[s] == number)} for number in range(5)]
+            for run in (labels, others)
+        ]
+        jaccard = [len(both[0][bucket] & other) / max(len(both[0][bucket] | other), 1) for other in both[1]]
+        match = jaccard.index(max(jaccard))
+        assert item.overlap == pytest.approx(max(jaccard))
+        assert item.other_rank == 1 + sum(value > other_parts[match] for value in other_parts)
+        centre = np.mean([rows[s][row] for s, row in both[0][bucket]] or [[0.0, 0.0]], axis=0)
+        away = [[math.dist(row, centre) for row in side_rows] for side_rows in rows]
+        order = [sorted(range(len(side_away)), key=side_away.__getitem__) for side_away in away]
+        for s, near in enumerate((item.p_texts, item.q_texts)):
+            assert [text.row for text in near] == order[s][:3] and near[0].text == texts[s][order[s][0]]
+            assert [text.distance for text in near] == pytest.approx([away[s][row] for row in order[s][:3]])
+            assert [text.in_bucket for text in near] == [labels[s][row] == bucket for row in order[s][:3]]
+        most = max(20, 2 * max(COUNTS[0][bucket], COUNTS[1][bucket]))
+        inside = [np.flatnonzero(labels[s] == bucket) + 65 * s for s in (0, 1)]  # the decoys are 40 to 64
+        members, everything = {*np.concatenate(inside).tolist()}, [*range(40), *range(65, 95)]
+        assert item.words == (sorted(members), sorted({*everything} - members), True)
+        assert item.p_words == (inside[0].tolist(), sorted(65 + row for row in order[1][:most]), True)
+        assert item.q_words == (inside[1].tolist(), sorted(order[0][:most]), True)
+        assert item.repeated == repeated_phrases([texts[1][row - 65] for row in inside[1]])
+        counted = [int((labels[s][::2] == bucket).sum()) for s in (0, 1)]
+        expected = {"even": (counted[0], counted[1]), "last": (0, int(bucket == 3))}
+        assert item.composition == {label: pair for label, pair in expected.items() if any(pair)}
+    chosen = gap.explain_buckets(partition, 2, result, config, readable, [2, 0], 0, with_extremes=True)
+    assert [item.bucket for item in chosen.buckets] == [2, 0] and chosen.buckets[0].composition == {}
+    assert chosen.buckets[0].rank == [item.bucket for item in found.buckets].index(2) + 1
+    assert chosen.buckets[0].p_texts == chosen.most_human == ()
+    readable = Readable.of([None, ["a decoy"] * 25, texts[1]]).pair(0, 2)
+    for item, known in zip(
+        gap.explain_buckets(partition, 2, result, config, readable, 5, 3).buckets, found.buckets, strict=True
+    ):
+        assert item.repeated == known.repeated and item.p_texts[0].text is None
+        (words, p_words, q_words) = item.words, item.p_words, item.q_words
+        assert (words[0], p_words[0], q_words[1]) == ([row - 40 for row in known.words[0] if row >= 65], [], [])
+
+
+def test_the_texts_that_a_classifier_is_surest_of_come_once(scored: MauveResult) -> None:
+    assert scored.learned is not None
+    ranks = np.array([0.2, 0.9, 0.2, 0.5]), np.array([0.7, 0.1, 0.8])
+    result = replace(scored, learned=scored.learned._replace(p_ranks=ranks[0], q_ranks=ranks[1]))
+    texts = ["a", "b", "a", "c"], ["d d d", "e", "f"]
+    found = gap._extremes(result, texts, 2)
+    assert [item.row for item in found["most_human"]] == [0, 3] and "ngrams" not in found
+    assert [(item.row, item.score, item.text) for item in found["most_model"]] == [(2, 0.8, "f"), (0, 0.7, "d d d")]
+    assert [item.row for item in gap._extremes(result, (None, None), 3)["most_human"]] == [0, 2, 3]
+    by_ngrams = replace(result, signature_entries=dict(result.signature_entries) | {"featurize_model_name": "ngrams"})
+    assert "ngrams" in gap._extremes(by_ngrams, texts, 2)
+    for unknown in ((None, texts[1]), (texts[0], None)):
+        assert "ngrams" not in gap._extremes(by_ngrams, unknown, 2)
+    assert gap._extremes(replace(result, learned=None), texts, 2) == {}
 
 
 # --- the classifier -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -93,12 +94,46 @@ def test_what_does_not_compare_is_refused(other: Any, message: str) -> None:
         ({"closeness_ci": None}, r"got no verdict \(no_interval\)"),
         ({"closeness": True}, "must have a closeness with an interval"),
         ({"closeness": float("nan")}, "must have a closeness with an interval"),
-        ({"by_featurizer": {"a": {}, "b": {}}}, "must have the featurizers of the first pair"),
+        ({"closeness": 1.5}, "must have a closeness with an interval"),
+        ({"closeness_ci": [-0.5, 1.0]}, "must have a closeness with an interval"),
+        ({"closeness_ci": [0.5, 0.7, 1.0]}, "must be a result of compute_mauve"),
+        ({"by_featurizer": {"a": {}, "b": {}}}, r"the featurizers of the first pair \(\[\]\), got \['a', 'b'\]"),
     ],
 )
 def test_results_that_cannot_be_believed_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"other_pair .*{message}|{message}"):
+    with pytest.raises((TypeError, ValueError), match=f"other_pair .*{message}|{message}"):
         compare_pairs(pair(1, 0.3), pair(4, 0.3).to_dict() | change)
+
+
+def entries(name: str, closeness: float, low: float, high: float, n_p: int = 300, n_q: int = 300) -> dict[str, Any]:
+    """A result as `to_dict` gives it, as far as it is read."""
+    signature = SETTINGS.format(name).replace("n_p:300", f"n_p:{n_p}").replace("n_q:300", f"n_q:{n_q}")
+    return {"closeness": closeness, "closeness_ci": [low, high], "n_p": n_p, "n_q": n_q, "signature": signature}
+
+
+def test_the_ends_of_a_difference_are_combined_of_those_of_both_pairs() -> None:
+    """Zou and Donner 2008: √(.2² + .1²) away below; above, the end at 1 counts as far as the other one, .2."""
+    found = compare_pairs(entries("a", 0.9, 0.7, 1.0), entries("b", 0.5, 0.4, 0.6))
+    assert found.difference == pytest.approx(0.4) and found.ci == pytest.approx((0.4 - 0.05**0.5, 0.4 + 0.05**0.5))
+    assert found.real and found.stderr == pytest.approx(0.05**0.5 / 1.959964, rel=1e-6)
+    assert compare_pairs(entries("a", 0.0, 0.0, 0.1), entries("b", 1.0, 1.0, 1.0)).difference == -1
+
+
+@pytest.mark.parametrize("side", ["n_p", "n_q"])
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ((300, 270), ""),
+        ((300, 269), "must have about as many"),
+        ((270, 300), ""),
+        ((1, 1), ""),
+        ((0, 0), "must be a result of compute_mauve"),
+    ],
+)
+def test_sizes_are_within_a_tenth_of_each_other(side: str, sizes: tuple[int, int], message: str) -> None:
+    pairs = [entries(name, 0.5, 0.4, 0.6, **{side: size}) for name, size in zip("ab", sizes, strict=True)]
+    with pytest.raises((TypeError, ValueError), match=message) if message else nullcontext():
+        assert compare_pairs(*pairs).difference == 0
 
 
 @pytest.mark.more

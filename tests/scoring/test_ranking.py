@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from samples import HUMAN_FEATURES, MODEL_FEATURES
 
-from mauve_metric import Comparison, compare
+from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.options import MauveConfig
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
-from mauve_metric.scoring.ranking import NEAR_0, _forecasts
+from mauve_metric.scoring.ranking import NEAR_0, _forecasts, ranked_by_closeness, ranked_by_learned_score
+from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.forecast import LEAST_FORECAST, MOST_FORECAST, detectable_difference
 
 
@@ -86,3 +88,126 @@ def test_without_neighbours_groups_order_models_at_the_floor() -> None:
     found = compare(p_features=rng.normal(size=(120, 3)), models=models, num_runs=1, knn=False)
     assert found.ranked_by == "groups" and found.recall_ranking == ()
     assert "Ranked by the score by groups." in found.to_markdown() and "by groups" in found.to_latex()
+
+
+CONFIG = MauveConfig()
+
+
+@pytest.fixture(scope="module")
+def small() -> MauveResult:
+    rows = HUMAN_FEATURES[:30], MODEL_FEATURES["good"][:30]
+    return compute_mauve(p_features=rows[0], q_features=rows[1], num_buckets=2, num_runs=1, knn=False)
+
+
+def bound(of_model: int, kind: Literal["groups", "classifier"] = "groups", texts: int = 60) -> Bound:
+    """Two buckets: half of the human texts are in the first, and so many of sixty model texts."""
+    human, model = np.arange(texts) % 2, (np.arange(texts) >= of_model).astype(np.int64)
+    return Bound(kind, [(human, model)], None)
+
+
+def value_of(partition: Bound) -> float:
+    values = partition.estimates(CONFIG).values
+    assert values is not None
+    return values[0]
+
+
+def ranked(small: MauveResult, **models: dict[str, Any]) -> dict[str, Any]:
+    usual = {"bounds": (bound(40),), "closeness": 0.5}
+    return ranked_by_closeness({name: replace(small, **usual | fields) for name, fields in models.items()}, CONFIG)
+
+
+SUPPORT: dict[str, Any] = {"closeness": 0.04, "precision": 0.5, "precision_ci": (0.4, 0.6)}
+SUPPORT |= {"recall": 0.5, "recall_ci": (0.4, 0.6)}
+
+
+def test_models_are_ranked_by_precision_where_all_are_near_0(small: MauveResult) -> None:
+    without = {"closeness": 0.5, "closeness_without_layout": 0.04, "bounds_without_layout": (bound(40),)}
+    for other, ranked_by in (
+        ({}, "precision"),
+        ({"closeness": None}, "precision"),
+        (without, "precision"),
+        ({"closeness": 0.05}, "closeness"),
+        ({"precision_ci": None}, "groups"),
+        ({"recall_ci": None}, "groups"),
+    ):
+        assert ranked(small, a=SUPPORT, b=SUPPORT | other)["ranked_by"] == ranked_by, other
+    assert ranked(small, a=SUPPORT)["ranked_by"] == "closeness"  # nothing is to be ordered
+    found = ranked(small, a=SUPPORT, b=SUPPORT | {"precision": 0.9, "precision_ci": (0.7, 1.0)})
+    (pair,) = found["differences"]
+    assert found["ranking"] == ("b", "a") and pair.difference == pytest.approx(0.4)
+    # Zou and Donner 2008; above 0.9 the error is half of the interval's width, since it ends at 1
+    assert pair.ci == pytest.approx((0.4 - (0.2**2 + 0.1**2) ** 0.5, 0.4 + (0.15**2 + 0.1**2) ** 0.5))
+
+
+def test_a_model_is_ranked_by_its_lowest_bound_that_has_an_interval(small: MauveResult) -> None:
+    low, high, few = bound(55), bound(40), bound(2, texts=2)
+    assert value_of(low) < value_of(high)
+    assert few.estimates(CONFIG).mauve is None
+    for fields, lowest in (
+        ({"bounds": (high, low)}, low),
+        ({"bounds": (low, high)}, low),
+        ({"bounds": (few, high)}, high),
+        ({"bounds": (few,)}, few),
+        ({"bounds": (low,), "bounds_without_layout": (high,), "closeness_without_layout": 0.5}, high),
+        ({"bounds": (high,), "bounds_without_layout": (low,)}, high),
+    ):
+        (pair,) = ranked(small, a={"bounds": (bound(30),)}, b=fields)["differences"]
+        assert (pair.a, pair.difference) == ("a", pytest.approx(value_of(bound(30)) - value_of(lowest)))
+        assert (pair.ci is None) == (pair.p_value is None) == (lowest is few)
+    near_0 = [
+        {"closeness": 0.01, "bounds": (high, replace(bound(of_model), kind="classifier"))} for of_model in (59, 58)
+    ]
+    assert ranked(small, a=near_0[0], b=near_0[1])["differences"][0].difference == 0  # by groups alone
+    classifiers = [{**fields, "bounds": fields["bounds"][1:]} for fields in near_0]
+    assert ranked(small, a=classifiers[0], b=classifiers[1])["ranking"] == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("worse", "better"),
+    [
+        ({"mauve_debiased": 0.5}, {"mauve_debiased": 0.6}),
+        ({"mauve_debiased": None, "mauve": 0.5}, {"mauve_debiased": 0.6}),
+        ({"mauve_debiased": None, "mauve": 0.5}, {"mauve_debiased": None, "mauve": 0.6}),
+        ({"frontier_integral_debiased": 0.2}, {"frontier_integral_debiased": 0.1}),
+        ({"frontier_integral_debiased": None, "frontier_integral": 0.2}, {"frontier_integral_debiased": 0.1}),
+        ({"mauve": 0.5}, {"mauve": 0.6}),
+    ],
+)
+def test_models_of_one_closeness_are_ordered_by_their_groups(
+    small: MauveResult, worse: dict[str, Any], better: dict[str, Any]
+) -> None:
+    same = {"mauve_debiased": 0.5, "frontier_integral_debiased": 0.15, "mauve": 0.3, "frontier_integral": 0.9}
+    assert ranked(small, a=same | worse, b=same | better)["ranking"] == ("b", "a")
+    assert ranked(small, b=same | worse, a=same | better)["ranking"] == ("a", "b")
+
+
+def test_models_are_ranked_by_falling_learned_score(small: MauveResult) -> None:
+    assert ranked_by_learned_score({}, CONFIG) == ((), ())
+    assert small.learned is not None
+    scores = {"a": 0.2, "b": 0.9, "c": 0.5}
+    found, pairs = ranked_by_learned_score(
+        {name: (small.learned._replace(mauve=value), None) for name, value in scores.items()}, CONFIG
+    )
+    assert found == ("b", "c", "a") and [(pair.a, pair.b) for pair in pairs] == [("b", "c"), ("b", "a"), ("c", "a")]
+
+
+def test_forecasts_are_of_the_smallest_set_and_of_the_ends_that_reach_1(small: MauveResult) -> None:
+    best = ranked(small, a={}, b={"bounds": (bound(50),)})["differences"][0]
+    pair = replace(best, difference=0.1, stderr=0.02)
+    smallest = detectable_difference(0.02)
+    usual = {"closeness_ci": (0.1, 0.9), "n_p": 300, "n_q": 300}
+    assert _forecasts([], {}, CONFIG) == _forecasts([replace(best, stderr=None)], {}, CONFIG) == (None, None)
+    for name in ("n_p", "n_q"):
+        for small_one in "ab":
+            models = {key: replace(small, **usual | ({name: 200} if key == small_one else {})) for key in "ab"}
+            assert _forecasts([pair], models, CONFIG) == (smallest, round(200 * (smallest / 0.1) ** 2))
+    layout = {"closeness_ci": (0.1, 1.0), "closeness_without_layout": 0.5, "closeness_without_layout_ci": (0.7, 1.0)}
+    for changes, expected in (
+        (({"closeness_ci": (0.6, 1.0)}, {"closeness_ci": (0.8, 1.0)}), 0.4),
+        (({"closeness_ci": (0.6, 0.99)}, {"closeness_ci": (0.8, 1.0)}), 0.2),
+        (({"closeness_ci": None}, {"closeness_ci": (0.8, 1.0)}), 0.2),
+        ((layout, {}), 0.3),
+        (({"closeness_ci": (0.0, 1.0)}, {}), 1.0),
+    ):
+        models = {name: replace(small, **usual | fields) for name, fields in zip("ab", changes, strict=True)}
+        assert _forecasts([pair], models, CONFIG)[0] == pytest.approx(expected)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,17 @@ from changed_options import CHANGES
 from numpy.typing import NDArray
 from samples import HUMAN, MODEL, ngrams, write_jsonl
 
-from mauve_metric import Histograms, MauveConfig, MauveResult, compute_mauve
+from mauve_metric import FeatureSet, Histograms, MauveConfig, MauveResult, compute_mauve
+from mauve_metric.clustering.histograms import count_labels
+from mauve_metric.clustering.partition import Partition
+from mauve_metric.features.feature_set import Dependence
+from mauve_metric.inputs.fingerprints import TRAITS
+from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import config_fields
+from mauve_metric.scoring import score
+from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.score import _tested, score_histograms
+from mauve_metric.uncertainty import score_warnings
 from mauve_metric.uncertainty.resampling import null_scores
 
 TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
@@ -38,6 +47,138 @@ def test_score_histograms_uses_the_histograms_alone() -> None:
     assert scores["mauve_exact"] == pytest.approx(0.8216512693, rel=0, abs=0.51e-10)  # measures/test_frontier.py
     assert scores["frontier_integral"] == pytest.approx(0.0891395121, rel=0, abs=0.51e-10)
     assert scores["mauve"] < scores["mauve_star"] < 1  # equal sizes: smoothing never lowers
+
+
+def test_smoothed_scores_are_those_of_half_a_text_more_in_each_bucket() -> None:
+    counts = Histograms(np.array([5, 3, 0]), np.array([0, 3, 7]))
+    scores = score_histograms(counts, MauveConfig(mauve_scaling_factor=2, divergence_curve_discretization_size=7))
+    smooth = np.array([5.5, 3.5, 0.5]) / 9.5, np.array([0.5, 3.5, 7.5]) / 11.5
+    plain = np.array([5, 3, 0]) / 8, np.array([0, 3, 7]) / 10
+    for name, (p, q) in (("mauve", plain), ("mauve_star", smooth)):
+        assert scores[name] == pytest.approx(curve_area(divergence_curve(p, q, 2, 7)), rel=1e-12)
+    np.testing.assert_allclose(scores["curve_mixtures"][:, 0], np.linspace(1e-6, 1 - 1e-6, 7))
+    for column, side in ((1, plain[1]), (2, plain[0])):  # KL of the model's shares, then of the human ones
+        for weight, *divergences in scores["curve_mixtures"]:
+            mixture = weight * plain[0] + (1 - weight) * plain[1]
+            expected = sum(a * np.log(a / r) for a, r in zip(side, mixture, strict=True) if a)
+            assert divergences[column - 1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_buckets_beyond_the_number_that_was_asked_for_are_counted_on_both_sides() -> None:
+    sides = [FeatureSet(np.zeros((size, 1)), groups=np.arange(size) // 2) for size in (4, 3)]
+    runs = [[np.array([0, 1, 5, 5]), np.array([7]), np.array([2, 2, 0])], [np.zeros(size, int) for size in (4, 1, 3)]]
+    config = resolve_config(MauveConfig(num_buckets=3), 20, 20)
+    first, second = score.count_buckets(*sides, Partition((), runs), 2, config)
+    assert first.p_counts.tolist() == [1, 1, 0, 0, 0, 2, 0, 0] and first.q_counts.tolist() == [1, 0, 2, 0, 0, 0, 0, 0]
+    assert (second.p_counts.tolist(), second.q_counts.tolist()) == ([4, 0, 0], [3, 0, 0])
+    assert first.groups is not None and first.groups.p_sizes.tolist() == [2, 2]
+
+
+def test_warnings_follow_from_the_scores_by_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = gaussians(5, 44, 40, 3, 0.5)
+    seen: list[Any] = []
+    monkeypatch.setattr(score_warnings, "all_warnings", lambda *given: seen.extend(given) or ())
+    options: dict[str, Any] = {"num_buckets": 4, "knn": False}
+    for runs in (1, 2):
+        seen.clear()
+        result = compute_mauve(p_features=p, q_features=q, num_runs=runs, **options)
+        evaluation = Evaluation.of_sets([FeatureSet(p), FeatureSet(q)], MauveConfig(num_runs=runs, **options))
+        by_content = evaluation.partition.labels[1:]
+        counts = [[np.bincount(side, minlength=4) for side in run] for run in by_content]
+        areas = [curve_area(divergence_curve(run[0] / 44, run[1] / 40, 5.0, 25)) for run in counts]
+        null = null_scores(*counts[0], 5.0, 25).tolist()
+        assert seen[2].p_counts.tolist() == np.bincount(result.p_labels, minlength=4).tolist()
+        assert seen[3:7] == pytest.approx(
+            [statistics.fmean(areas), result.mauve_floor, statistics.fmean(null), statistics.stdev(null)], rel=1e-9
+        )
+        assert seen[7].tolist() == (counts[0][0] + counts[0][1]).tolist()
+        assert [bound.kind for bound in result.bounds] == ["groups", "classifier"]  # too few texts for finer buckets
+        assert result.mauve_finer is result.mauve_finer_ci is None and result.curve_band is not None
+
+
+def test_layout_is_looked_for_where_a_classifier_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    telling: tuple[str, ...] = ()
+    monkeypatch.setattr(score, "check_format", lambda *given: seen.append(given) or (0.7, {"length": 0.6}, telling))
+    for texts, looked_at, telling in ((40, True, ("length",)), (40, True, ()), (4, False, ())):
+        seen.clear()
+        sides = [
+            FeatureSet(rows, format_numbers=np.full((texts, len(TRAITS)), number), unseen_formats={"capitals"})
+            for number, rows in enumerate(gaussians(6, texts, texts, 3, 0.2))
+        ]
+        result = compute_mauve(p=sides[0], q=sides[1], num_runs=1, knn=False, seed=4)
+        assert (result.learned is not None) == looked_at == bool(seen)
+        if looked_at:
+            assert (seen[0][0].max(), seen[0][1].max(), *seen[0][2:]) == (0, 1, None, 4, {"capitals"})
+            assert (result.format_auc, result.format_aucs) == (0.7, {"length": 0.6})
+            assert result.normalised_missing == (score.NOT_READ_AGAIN if telling else None)
+            found = [warning.code for warning in result.warnings if "format" in warning.code]
+            assert found == ["format_differs"] * len(telling)
+
+
+def test_prompts_of_a_side_are_counted_where_texts_share_some() -> None:
+    labels = [np.array([0, 1, 1, 0, 1]), np.array([1, 0, 0])]
+    codes = [np.array([4, 4, 7, 7, 7]), np.array([7, 9, 2])]
+    counts = count_labels(*labels, 2, *codes)
+    lengths = np.array([3, 8, 2, 9, 40])
+    for design, prompts in (("prompts", (2, 3)), ("aligned", (2, 3)), ("found", (2, 3)), ("undeclared", (None, None))):
+        sides = [
+            FeatureSet(np.zeros((len(side), 1)), lengths=lengths[: len(side)], dependence=Dependence(design))
+            for side in labels
+        ]
+        found = [score._fields_of_side(name, side, counts) for name, side in zip("pq", sides, strict=True)]
+        assert (found[0]["p_prompts"], found[1]["q_prompts"]) == prompts
+        assert (found[0]["p_median_length"], found[1]["q_median_length"]) == (8, 3)
+    alone = score._fields_of_side("p", replace(sides[0], dependence=Dependence("prompts")), count_labels(*labels, 2))
+    assert alone["p_prompts"] is None
+
+
+def test_the_interval_is_over_clusterings_from_two_by_content_on() -> None:
+    config = resolve_config(MauveConfig(num_runs=2), 20, 20)
+    null, one = np.array([0.9, 0.8]), resolve_config(MauveConfig(num_runs=1), 20, 20)
+    found = score._fields_of_clusterings([0.5, 0.4, 0.6], null, config)
+    assert (found["ci_scope"], found["mauve_mean"]) == ("over clusterings", pytest.approx(0.45))
+    assert found["mauve_std"] == pytest.approx(statistics.stdev([0.5, 0.4]))
+    found = score._fields_of_clusterings([0.5, 0.4], null, one)
+    assert (found["ci_scope"], found["mauve_mean"], found["mauve_std"]) == ("for this partition", 0.5, None)
+
+
+def test_permuted_classifiers_count_where_they_separate_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the rounding of the AUC, and with the sides as they are among them."""
+    monkeypatch.setattr(score, "permuted_aucs", lambda *_: np.array([0.7, 0.6, 0.7 - 1e-13, 0.8, 0.69]))
+    sides = [FeatureSet(np.zeros((20, 1)))] * 2
+    config = resolve_config(MauveConfig(quantizer="classifier", permutations=4), 20, 20)
+    assert score.permutation_p_value(*sides, Partition((), ()), config) == pytest.approx(3 / 5)
+    without = resolve_config(MauveConfig(quantizer="classifier"), 20, 20)
+    assert score.permutation_p_value(*sides, Partition((), ()), without) is None
+
+
+@pytest.mark.parametrize("form", ["array", "tensor"])
+def test_neighbours_of_many_rows_are_those_of_rows_drawn_by_the_seed(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    rng, config = np.random.default_rng(0), MauveConfig(knn=True, knn_k=2, seed=3, confidence_level=0.9)
+    rows = [rng.normal(size=(size, 2)).astype(np.float32) for size in (90, 70)]
+    groups = [np.arange(90) // 2, np.arange(70) // 2]
+    drawn = [np.sort(np.random.default_rng(3).choice(size, 60, replace=False)) for size in (90, 70)]
+
+    def fields(rows: list[NDArray[Any]], groups: list[NDArray[Any]] | list[None], form: str) -> dict[str, Any]:
+        sides = [FeatureSet(side, groups=codes) for side, codes in zip(rows, groups, strict=True)]
+        projected: list[Any] = [torch.from_numpy(side) if form == "tensor" else side for side in rows]
+        return score.neighbours_of(*sides, projected, config)()
+
+    few = [side[some] for side, some in zip(rows, drawn, strict=True)]
+    expected = fields(few, [codes[some] for codes, some in zip(groups, drawn, strict=True)], "array")
+    alone = fields(few, [None, None], "array")
+    monkeypatch.setattr(score, "KNN_MOST_ROWS", 60)
+    assert expected != alone and expected["precision"] != expected["recall"]
+    for codes, numbers in ((groups, expected), ([None, None], alone)):
+        found = fields(rows, codes, form)
+        assert {
+            name: found[name] == pytest.approx(value, abs=1e-6) for name, value in numbers.items()
+        } == dict.fromkeys(found, True)
 
 
 def test_spread_over_clusterings_and_of_equal_sets_is_that_of_a_sample() -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mauve_metric import Comparison, compare, describe, explain
+from mauve_metric import Comparison, compare, compute_mauve, describe, explain
 from mauve_metric.apps.describing.likelihood.likelihood_measures import generation_perplexity
 from mauve_metric.apps.describing.likelihood.likelihoods import likelihoods
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.measures.knn_precision_recall import ball_counts
+from mauve_metric.options import MauveConfig
+from mauve_metric.results.comparison import Subgroup
+from mauve_metric.scoring import subgroups
+from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
 from tests.samples import HUMAN, ngrams
 
 TOPICS = ("sport", "news", "law")
@@ -76,6 +82,55 @@ def test_recall_and_coverage_are_those_of_each_subgroup_by_brute_force(compariso
         assert (recall, coverage) == pytest.approx((result.recall, result.coverage), abs=1e-12)
 
 
+LINE = np.array([*range(10), *range(100, 114)], float)[:, None]  # each point with its neighbour 1 away
+NEAR = np.array([*np.arange(9) + 0.5, 100.5, 101.5, 110.2, 110.3])[:, None]  # balls of 1, and of .1 for the last two
+
+
+@pytest.mark.parametrize(("codes", "is_missed"), [(None, True), (np.arange(24) // 2, False)], ids=["alone", "pairs"])
+def test_recall_and_coverage_of_points_on_a_line(
+    codes: NDArray[np.int64] | None, is_missed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels: list[float] = []
+
+    def interval(p: Any, q: Any, level: float, *groups: Any) -> tuple[float, float] | None:
+        levels.append(level)
+        return difference_interval(p, q, level, *groups)
+
+    monkeypatch.setattr(subgroups, "difference_interval", interval)
+    rows = {"low": np.arange(10), "high": np.arange(10, 24), "few": np.arange(9)}
+    of_near = {"low": np.arange(9), "high": np.arange(9, 13), "few": np.arange(0)}
+    labels = {label: (numbers, of_near[label], None) for label, numbers in rows.items()}
+    config, models = MauveConfig(knn=True, knn_k=1), {"near": NEAR, "same": LINE}
+
+    def expected(label: str, model: str, n_q: int | None, recalled: str, covered: str, *rest: Any) -> Subgroup:
+        prompts, scores = None if codes is None else codes[rows[label]], list[Any]()
+        for marks in (recalled, covered):
+            values = np.array([*map(float, marks)])
+            scores += [pytest.approx(values.mean()), mean_interval(values, 0.95, prompts)]
+        return Subgroup(label, model, len(rows[label]), n_q, *scores, *rest)
+
+    ones, found = ("1" * 10, "1" * 14), subgroups.recall_of_subgroups
+    shown = [
+        found([LINE, of], name, number, labels, codes, config) for number, (name, of) in enumerate(models.items(), 1)
+    ]
+    assert [*itertools.chain(*shown)] == [
+        expected("low", "near", 9, ones[0], ones[0], pytest.approx(5 / 14), False),
+        expected("high", "near", 4, "11100000000000", "11100000001100", 1.0, is_missed),
+        Subgroup("few", "near", 9, 0),
+        expected("low", "same", None, ones[0], ones[0], 1.0, False),
+        expected("high", "same", None, ones[1], ones[1], 1.0, False),
+        Subgroup("few", "same", 9, None),
+    ]
+    assert levels == [pytest.approx(1 - 0.05 / 6)] * 4  # Bonferroni: three subgroups of two models
+    alone = {"all": (np.arange(24), None)}
+    assert [item[8:] for item in found([LINE, NEAR], "near", 1, alone, codes, config)] == [(None, None)]
+    (item,) = found([LINE, NEAR], "near", 1, {"low": (rows["low"], None)}, codes, config)
+    assert item.missed is False and levels[4:] == [pytest.approx(0.95)]
+    assert [*found([LINE, NEAR], "near", 1, alone, codes, MauveConfig(knn=False))] == [
+        Subgroup("all", "near", 24, None)
+    ]
+
+
 def test_what_a_model_leaves_out_is_missed_and_nothing_else(comparison: Comparison) -> None:
     missed = {(item.model, item.label) for item in comparison.subgroups if item.missed}
     assert missed == {("no law", "law")}
@@ -105,6 +160,31 @@ def test_the_scores_of_a_subgroup_are_those_of_its_texts_alone(comparison: Compa
     alone = compare(p_features=human, models={"all": model}, kmeans_explained_var=1, num_runs=1)
     own = comparison.by_subgroup["law"].models["all"]
     assert own.mauve == alone.models["all"].mauve and own.mauve_debiased_ci == alone.models["all"].mauve_debiased_ci
+
+
+def test_labels_that_human_texts_and_model_have_often_enough_are_compared_on_their_own() -> None:
+    rng = np.random.default_rng(4)
+    human, near, far = rng.normal(size=(40, 3)), rng.normal(size=(35, 3)), rng.normal(size=(30, 3)) + 1
+    labels = {"human": ["a"] * 25 + ["b"] * 12 + ["c"] * 3, "near": ["a"] * 15 + ["b"] * 9 + ["c"] * 11}
+    labels["far"] = ["b"] * 5 + ["a"] * 15 + ["b"] * 10
+    few: dict[str, Any] = {"num_runs": 1, "num_buckets": 2, "kmeans_num_redo": 1, "knn": False}
+    found = compare(p_features=human, models={"near": near, "far": far}, by=labels, buckets=1, texts=1, **few)
+    assert {label: [*each.models] for label, each in found.by_subgroup.items()} == {"a": ["near", "far"], "b": ["far"]}
+    far_b = [row for row, label in enumerate(labels["far"]) if label == "b"]
+    for label, name, rows in (("a", "near", (human[:25], near[:15])), ("b", "far", (human[25:37], far[far_b]))):
+        alone = compute_mauve(p_features=rows[0], q_features=rows[1], **few)
+        assert found.by_subgroup[label].own[name].mauve == alone.mauve
+    assert [(item.label, item.model, item.n_p, item.n_q) for item in found.subgroups] == [
+        *(("a", "near", 25, 15), ("b", "near", 12, 9), ("c", "near", 3, 11)),
+        *(("a", "far", 25, 15), ("b", "far", 12, 15), ("c", "far", 3, 0)),
+    ]
+    assert [*found.explanations] == ["near", "far"]
+    for name, explained in found.explanations.items():
+        (bucket,) = explained.buckets
+        result, of_models = found.models[name], np.array(labels[name])
+        assert explained.result is result and bucket.q_count == (result.q_labels == bucket.bucket).sum()
+        counts = Counter(of_models[result.q_labels == bucket.bucket].tolist())
+        assert {label: pair[1] for label, pair in bucket.composition.items() if pair[1]} == counts
 
 
 def test_counts_of_balls_are_at_the_places_of_the_rows() -> None:
@@ -200,6 +280,11 @@ def test_texts_and_subgroups_that_are_left_out_are_named(caplog: pytest.LogCaptu
     assert "chess" not in description.by_subgroup
     assert "human: 1 of 180 texts have no label, and are in no subgroup" in caplog.messages
     assert "subgroup chess is missing: fewer than 10 texts of the human set, or of every model" in caplog.messages
+
+
+def test_neighbours_of_a_subgroup_need_as_many_other_texts() -> None:
+    config = MauveConfig(knn=True, knn_k=4)
+    assert [subgroups.config_of_subgroup(config, range(9), range(size)).knn for size in (4, 5)] == [False, True]
 
 
 def test_a_subgroup_with_too_few_texts_for_neighbours_has_the_other_scores() -> None:

@@ -13,8 +13,17 @@ from mauve_metric import FeatureSet, MauveResult, compute_mauve
 from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.options import MauveConfig
 from mauve_metric.scoring import verdict
-from mauve_metric.scoring.verdict import LIFTED, NOT_FEATURES, NOTHING_TO_SEE, WRONG_DESIGN, judged
-from mauve_metric.uncertainty.closeness import Closeness
+from mauve_metric.scoring.verdict import (
+    LIFTED,
+    NOT_FEATURES,
+    NOTHING_TO_SEE,
+    WRONG_DESIGN,
+    bounds_of,
+    bounds_without_layout,
+    decides,
+    judged,
+)
+from mauve_metric.uncertainty.closeness import Bound, Closeness
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 FEW: dict[str, Any] = {"num_runs": 1, "knn": False, "kmeans_num_redo": 1}
@@ -82,6 +91,34 @@ def test_a_low_end_above_nine_tenths_and_no_test_make_sets_alike(
     assert (one.verdict, one.closeness_ci, one.shown_p_value) == (expected, ci, 0.01 if shown else None)
     assert one.shown_by == (("groups",) if shown else ())
     assert (one.texts_needed is None) == (expected != "undecided")
+
+
+def test_the_finer_score_is_that_of_the_second_bound(apart: MauveResult) -> None:
+    finer = apart.bounds[1].estimates(MauveConfig())
+    assert apart.bounds[1].kind == "groups" and finer.values is not None and finer.mauve is not None
+    assert (apart.mauve_finer, apart.mauve_finer_ci) == (finer.values[0], finer.mauve.ci)
+
+
+def test_fewer_than_twenty_texts_have_no_verdict(apart: MauveResult) -> None:
+    for sizes in ({"n_p": 19}, {"n_q": 19}):
+        found = judged(replace(apart, **sizes), MauveConfig())
+        assert (found.verdict, found.verdict_reason) == ("no verdict", "too_few")
+    assert judged(replace(apart, n_p=20, n_q=20), MauveConfig()).verdict == "different"
+
+
+@pytest.mark.parametrize(
+    ("closeness", "expected"),
+    [
+        (Closeness(0.5, (0.2, 0.9), (0,), None), "different"),  # by an interval, without a test
+        (Closeness(0.5, (0.5, 1.0), (), None), "undecided"),  # no error below: nothing to forecast from
+    ],
+)
+def test_no_test_and_no_forecast_are_none(
+    apart: MauveResult, monkeypatch: pytest.MonkeyPatch, closeness: Closeness, expected: str
+) -> None:
+    monkeypatch.setattr(verdict, "closeness_of", lambda *_: closeness)
+    found = judged(apart, MauveConfig())
+    assert (found.verdict, found.shown_p_value, found.texts_needed) == (expected, None, None)
 
 
 @pytest.mark.parametrize(("texts", "expected"), [(99, "undecided"), (100, "like human")])
@@ -191,6 +228,50 @@ def test_a_file_that_was_joined_with_itself_is_named() -> None:
 def test_layout_is_named_beside_the_difference(apart: MauveResult) -> None:
     found = judged(replace(apart, warnings=(ScoreWarning("wrapping_in_one_set", "", {}),)), MauveConfig())
     assert (found.verdict, found.verdict_reason) == ("different", "layout")
+
+
+def test_closeness_without_layout_is_that_of_its_bounds_and_says_whether_layout_is_all(
+    apart: MauveResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_layout, plain = Closeness(0.3, (0.2, 0.4), (0,), 0.01), Closeness(0.8, (0.7, 1.0), (), None)
+    by_number = [None, plain, Closeness(0.6, (0.5, 0.7), (0,), 0.02), with_layout]
+    monkeypatch.setattr(verdict, "closeness_of", lambda bounds, _: by_number[len(bounds)])
+    assert len(apart.bounds) == 3
+    layout = replace(apart, warnings=(ScoreWarning("format_differs", "", {}),), bounds_without_layout=apart.bounds[:1])
+    for result, expected in (
+        (layout, (0.8, (0.7, 1.0), True)),
+        (replace(layout, repeats_p_value=1e-5), (0.8, (0.7, 1.0), False)),
+        (replace(layout, bounds_without_layout=apart.bounds[1:]), (0.6, (0.5, 0.7), False)),
+        (replace(layout, bounds_without_layout=()), (None, None, False)),
+        (replace(layout, warnings=()), (None, None, False)),
+    ):
+        found = judged(result, MauveConfig())
+        assert (found.closeness, found.verdict) == (0.3, "different")
+        without = found.closeness_without_layout, found.closeness_without_layout_ci, found.by_layout_alone
+        assert without == expected
+
+
+def test_closeness_rests_on_the_first_featurizer_whose_own_is_as_low(apart: MauveResult) -> None:
+    values = {"a": 0.5, "b": 0.3, "c": 0.3, "d": None}
+    each = {name: replace(apart, closeness=value) for name, value in values.items()}
+    for closeness, names in ((0.3, ("b",)), (0.3 + 1e-13, ("b",)), (0.31, (*each,)), (None, (*each,))):
+        assert decides(each, closeness) == names
+
+
+def test_bounds_of_several_featurizers_leave_out_those_that_see_nothing(apart: MauveResult) -> None:
+    def named(bounds: tuple[Bound, ...]) -> list[tuple[str, str]]:
+        return [(bound.featurizer, bound.kind) for bound in bounds]
+
+    apart = replace(apart, bounds=(apart.bounds[0], apart.bounds[-1]))
+    useless = replace(apart, warnings=(ScoreWarning("nearly_constant_features", "", {}),))
+    both = [(name, kind) for name in "ab" for kind in ("groups", "classifier")]
+    assert named(bounds_of({"a": useless, "b": apart})) == both[2:]
+    assert named(bounds_of({"a": useless, "b": useless})) == both
+    sees = replace(apart, warnings=(ScoreWarning("format_differs", "", {}),), bounds_without_layout=apart.bounds[1:])
+    unknown = replace(sees, bounds_without_layout=())
+    assert named(bounds_without_layout({"a": sees, "b": apart})) == both[1:]
+    for results in ({"a": sees, "b": unknown}, {"a": unknown, "b": apart}, {"a": apart, "b": apart}):
+        assert bounds_without_layout(results) == ()
 
 
 def openings(*numbers: int) -> np.ndarray:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +16,16 @@ import transformers
 from samples import write_jsonl
 from tokenizers import Regex, normalizers
 
-from mauve_metric import MauveResult, compare, compute_mauve, explain, robustness
+from mauve_metric import FeatureSet, MauveResult, compare, compute_mauve, explain, robustness
 from mauve_metric.hosts.cli.gate import changes, closeness_below
+from mauve_metric.inputs.sources import TextSource
 from mauve_metric.measures import cross_fitting
+from mauve_metric.options import MauveConfig
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.runtime.threads import thread_libraries
 from mauve_metric.scoring import without_layout
 from mauve_metric.scoring.score import NOT_READ_AGAIN
+from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
@@ -314,3 +321,313 @@ def test_where_the_score_without_layout_is_not_known_robustness_and_gates_say_so
     assert not back.is_worse and "the earlier closeness without the layout" in back.doubt
     said = str(robustness(human, texts, vary="num_buckets", design=False, **QUOTES))
     assert "Layout alone may put curly behind: its closeness without that is not known under" in " ".join(said.split())
+
+
+# --- what is tried, with scores that are set by hand ---------------------------------------------------------------
+
+MARKS = {"line_breaks": "\n", "curly_quotes": "“", "last_character": "!", "html": "<p>", "prompts": "Say: "}
+Scores = Callable[[frozenset[str], int], tuple[float, float] | None]
+
+
+class Trial:
+    """Reads texts in place of a featurizer; their score and AUC follow from the marks in those of the model."""
+
+    def __init__(self, scores: Scores, telling: Sequence[str] = ()) -> None:
+        self.scores, self.telling = scores, telling
+        self.sets: list[list[str]] = []
+        self.groups: list[Any] = []
+
+    def of_texts(self, _: str, source: TextSource) -> FeatureSet:
+        self.sets.append([*source.texts])
+        return FeatureSet(np.zeros((len(self.sets[-1]), 1)))
+
+    def marks(self) -> frozenset[str]:
+        return frozenset(name for name, mark in MARKS.items() if any(mark in text for text in self.sets[-1]))
+
+    def learned(self, _: Any, rows: Any, groups: Any, *given: Any, **options: Any) -> Learned | None:
+        self.groups.append(groups)
+        return with_score(self.scores(self.marks(), len(rows)))
+
+    def check(self, *given: Any) -> tuple[None, None, tuple[str, ...]]:
+        return None, None, tuple(name for name in self.telling if name in self.marks())
+
+
+@functools.cache
+def scored() -> MauveResult:
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    return compute_mauve(p_features=rows[:30], q_features=rows[30:], num_runs=1, knn=False)
+
+
+def with_score(score: tuple[float, float] | None) -> Learned | None:
+    learned = scored().learned
+    assert learned is not None
+    return None if score is None else learned._replace(mauve=score[0], auc=score[1])
+
+
+def users(texts: list[str]) -> np.ndarray:
+    raise AssertionError("the trial reads in its place")
+
+
+def try_layout(
+    monkeypatch: pytest.MonkeyPatch,
+    trial: Trial,
+    layout: Sequence[str],
+    before: tuple[float, float] | None = (0.3, 0.9),
+    *,
+    featurizer: Any = "ngrams",
+    strip: str = "no",
+    wrapped: Sequence[str] = (),
+    prompts: Sequence[str] = (),
+    sizes: tuple[int, int] = (70, 70),
+    job: bool = True,
+) -> MauveResult:
+    monkeypatch.setattr(without_layout, "learned_score", trial.learned)
+    monkeypatch.setattr(without_layout, "check_format", trial.check)
+    marks = [MARKS[name] for name in (*layout, *wrapped, *trial.telling)]
+    texts = [
+        [f"word {row} here" for row in range(70)],
+        [
+            f"{'Say: ' if prompts else ''}word {row}{''.join({*marks} - {'!'})} there{'!' * ('!' in marks)}"
+            for row in range(70)
+        ],
+    ]
+    numbers = {"auc": 0.8, "layout": [*layout], **{f"auc_{name}": 0.9 for name in layout}}
+    warnings = [ScoreWarning("few_texts", "", {})]
+    warnings += [ScoreWarning("wrapping_in_one_set", "", {"kind": kind}) for kind in wrapped]
+    warnings += [ScoreWarning("format_differs", "before", numbers)] if layout else []
+    warnings += [ScoreWarning("echoed_prompts", "", {})] if prompts else []
+    entries = {"featurize_model_name": featurizer if isinstance(featurizer, str) else "a function"}
+    result = replace(
+        scored(),
+        **{"warnings": tuple(warnings), "signature_entries": entries, "learned": with_score(before)},
+        **{"format_aucs": {"curly_quotes": 0.7, "line_breaks": 0.6, "quotes": 0.55}, "normalised_missing": "not tried"},
+        **dict(zip(("n_p", "n_q"), sizes, strict=True)),
+    )
+    config = MauveConfig(featurize_model_name=featurizer, strip=strip)
+    codes = np.arange(70), np.arange(70) + 100
+    reader: Any = trial if job else None
+    return without_layout.without_layout(result, texts, codes, config, reader, prompts)
+
+
+def by_marks(**scores: tuple[float, float] | None) -> Scores:
+    """A score for the marks that are left, by their names."""
+    return lambda marks, _: scores["_and_".join(sorted(marks)) or "plain"]
+
+
+@pytest.mark.parametrize(
+    ("plain", "is_named"),
+    [
+        ((0.8, 0.6), True),
+        ((0.325, 0.9), True),  # the score alone rises
+        ((0.3, 0.875), True),  # the AUC alone falls
+        ((0.31, 0.89), False),
+        ((0.2, 0.95), False),  # easier to tell apart without
+    ],
+)
+def test_layout_is_named_where_the_sets_are_harder_to_tell_apart_without_it(
+    monkeypatch: pytest.MonkeyPatch, plain: tuple[float, float], is_named: bool
+) -> None:
+    found = try_layout(monkeypatch, Trial(by_marks(plain=plain)), ["line_breaks"])
+    assert found.normalised_missing is None
+    if not is_named:
+        assert [warning.code for warning in found.warnings] == ["few_texts"] and found.normalised is None
+        assert found.bounds_without_layout == ()
+        return
+    few, warning = found.warnings
+    assert few.code == "few_texts" and warning.weight == pytest.approx(abs(plain[0] - 0.3))
+    assert f"the classifier's score is {plain[0]:.3f} in place of 0.300" in warning.message
+    assert warning.message.endswith("Cure: strip='line_breaks'") and "ngrams" in warning.message
+    numbers = {"auc": 0.8, "layout": ["line_breaks"], "auc_line_breaks": 0.6}
+    assert warning.numbers == numbers | {"score": 0.3, "score_without": plain[0]}
+    assert found.normalised is not None
+    assert (found.normalised.mauve_classifier, found.normalised.auc) == plain
+    (bound,) = found.bounds_without_layout
+    assert (bound.kind, bound.auc) == ("classifier", plain[1]) and bound.codes is found.bounds[-1].codes
+
+
+MOVED, SAME = (0.8, 0.6), (0.3, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("layout", "scores", "more", "cure", "names"),
+    [
+        # what still tells the sets apart is left out too
+        (["line_breaks"], by_marks(curly_quotes=SAME, plain=MOVED), {"telling": ["curly_quotes"]},
+         "line_breaks,quotes", ["line_breaks", "curly_quotes"]),
+        # no option removes last characters; the others are named if they move the score
+        (["last_character"], by_marks(plain=MOVED), {}, "", ["last_character"]),
+        (["line_breaks", "last_character"], by_marks(plain=MOVED, last_character=MOVED), {},
+         "line_breaks", ["line_breaks", "last_character"]),
+        (["line_breaks", "last_character"], by_marks(plain=MOVED, last_character=SAME), {},
+         "", ["line_breaks", "last_character"]),
+        (["line_breaks", "last_character"], by_marks(plain=MOVED, last_character=None), {},
+         "", ["line_breaks", "last_character"]),
+        # wrapping that was warned of is layout too
+        (["line_breaks"], by_marks(plain=MOVED), {"wrapped": ["html"]}, "html,line_breaks", ["line_breaks"]),
+        # what is stripped already stays so
+        (["line_breaks"], by_marks(plain=MOVED), {"strip": "reasoning,quotes"}, "reasoning,line_breaks,quotes",
+         ["line_breaks"]),
+        (["line_breaks"], by_marks(plain=MOVED), {"strip": "line_breaks"}, "", ["line_breaks"]),
+    ],
+)  # fmt: skip
+def test_the_cure_has_what_moves_the_score_and_can_be_stripped(
+    monkeypatch: pytest.MonkeyPatch,
+    layout: list[str],
+    scores: Scores,
+    more: dict[str, Any],
+    cure: str,
+    names: list[str],
+) -> None:
+    trial = Trial(scores, more.get("telling", ()))
+    settings = {name: value for name, value in more.items() if name != "telling"}
+    warning = try_layout(monkeypatch, trial, layout, **settings).warnings[-1]
+    assert warning.numbers["layout"] == names
+    assert warning.message.partition(". Cure: ")[2] == (f"strip='{cure}'" if cure else "")
+    assert {name for name in warning.numbers if name.startswith("auc_")} == {f"auc_{name}" for name in names}
+
+
+@pytest.mark.parametrize("before", [SAME, None])
+def test_too_few_texts_without_layout_are_named(
+    monkeypatch: pytest.MonkeyPatch, before: tuple[float, float] | None
+) -> None:
+    trial = Trial(by_marks(plain=MOVED if before is None else None))
+    found = try_layout(monkeypatch, trial, ["line_breaks"], before)
+    assert found.normalised_missing == "without layout too few different texts are left"
+    assert found.warnings[-1].message == "before"
+
+
+def by_size(
+    sample: tuple[float, float], full: tuple[float, float] | None, sample_before: tuple[float, float] = SAME
+) -> Scores:
+    return lambda marks, size: sample_before if marks else sample if size == 64 else full
+
+
+@pytest.mark.parametrize(
+    ("scores", "before", "numbers", "read"),
+    [
+        (by_size((0.3, 0.8), MOVED), SAME, (0.3, 0.8), [64, 64, 64, 64, 70, 70]),
+        (by_size((0.3, 0.8), SAME), SAME, None, [64, 64, 64, 64, 70, 70]),
+        (by_size((0.3, 0.86), MOVED), SAME, None, [64, 64, 64, 64]),  # of a sample, .04 is noise
+        (by_size((0.8, 0.9), MOVED), SAME, None, [64, 64, 64, 64]),  # and so is its score
+        (by_size((0.4, 0.8), None), SAME, (0.3, 0.4), [64, 64, 64, 64, 70, 70]),
+        (by_size((0.4, 0.8), MOVED, (0.25, 0.9)), None, (0.25, 0.8), [64, 64, 64, 64, 70, 70]),
+    ],
+)
+def test_a_users_function_tries_a_sample_before_all_texts(
+    monkeypatch: pytest.MonkeyPatch,
+    scores: Scores,
+    before: tuple[float, float] | None,
+    numbers: tuple[float, float] | None,
+    read: list[int],
+) -> None:
+    trial = Trial(scores)
+    found = try_layout(monkeypatch, trial, ["line_breaks"], before, featurizer=users)
+    assert [*map(len, trial.sets)] == read and found.normalised_missing is None
+    if numbers is None:
+        assert [warning.code for warning in found.warnings] == ["few_texts"] and found.normalised is None
+    else:
+        assert found.warnings[1].numbers.items() >= {"score": numbers[0], "score_without": numbers[1]}.items()
+        assert found.normalised is not None and found.normalised.mauve_classifier == numbers[1]
+    for first, side, codes in zip(
+        (0, 100), trial.sets[:2], trial.groups[0], strict=True
+    ):  # of the texts that were drawn
+        assert [first + int(text.split()[1]) for text in side] == [*codes] != sorted(codes)
+
+
+@pytest.mark.parametrize(("auc", "weight"), [(0.8, 0.2), (0.35, 1.0)])
+def test_a_users_function_that_would_read_too_much_has_a_sample_alone(
+    monkeypatch: pytest.MonkeyPatch, auc: float, weight: float
+) -> None:
+    trial, sizes = Trial(by_size((0.3, auc), MOVED)), (500, 501)
+    found = try_layout(monkeypatch, trial, ["line_breaks"], featurizer=users, sizes=sizes)
+    assert [*map(len, trial.sets)] == [64] * 4
+    assert (found.normalised, found.normalised_missing) == (None, without_layout.TWICE)
+    warning = found.warnings[1]
+    assert f"a classifier's AUC on 128 texts is {auc:.2f} in place of 0.90" in warning.message
+    assert warning.numbers.items() >= {"auc_before": 0.9, "auc_without": auc}.items()
+    assert warning.weight == pytest.approx(weight)
+    for others in ((500, 500), (501, 501)):
+        found = try_layout(
+            monkeypatch, Trial(by_size((0.3, auc), MOVED)), ["line_breaks"], featurizer=users, sizes=others
+        )
+        assert (found.normalised is None) == (sum(others) > 1000)
+    assert try_layout(monkeypatch, Trial(by_marks(plain=MOVED)), ["line_breaks"], sizes=sizes).normalised is not None
+
+
+@pytest.mark.parametrize(
+    ("before", "plain", "stays"), [(SAME, MOVED, True), (SAME, SAME, False), (None, SAME, True), (SAME, None, True)]
+)
+def test_prompts_are_named_where_the_sets_are_harder_to_tell_apart_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+    before: tuple[float, float] | None,
+    plain: tuple[float, float] | None,
+    stays: bool,
+) -> None:
+    trial = Trial(by_marks(plain=plain))
+    found = try_layout(monkeypatch, trial, [], before, prompts=["Say:"])
+    assert ("echoed_prompts" in {warning.code for warning in found.warnings}) == stays
+    assert found.warnings[0].code == "few_texts" and found.normalised_missing == "not tried"
+    assert [*map(len, trial.sets)] == [70, 70] and trial.sets[1][5] == "word 5 there"
+
+
+def test_layout_that_still_tells_after_it_was_left_out_is_left_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial(by_marks(plain=MOVED))
+    monkeypatch.setattr(trial, "check", lambda *given: (None, None, ("line_breaks",)))
+    assert try_layout(monkeypatch, trial, ["line_breaks"]).normalised is not None and len(trial.sets) == 2
+
+
+def test_texts_of_nothing_but_layout_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial(by_marks(plain=SAME, prompts=SAME))
+    monkeypatch.setattr(without_layout, "learned_score", trial.learned)
+    monkeypatch.setattr(without_layout, "check_format", trial.check)
+    result = replace(scored(), warnings=(ScoreWarning("echoed_prompts", "", {}),), signature_entries={})
+    texts = [["one", "two"], ["Say: ", "Say: yes"]]
+    reader: Any = trial
+    without_layout.without_layout(result, texts, None, MauveConfig(featurize_model_name="ngrams"), reader, ["Say:"])
+    assert trial.sets == [["one", "two"], ["Say: ", "yes"]] and trial.groups == [None]
+
+
+@pytest.mark.parametrize(("featurizer", "is_raised"), [(users, False), ("ngrams", True), ("gpt2", True)])
+def test_an_error_of_a_users_function_alone_is_no_error_of_the_score(
+    monkeypatch: pytest.MonkeyPatch, featurizer: Any, is_raised: bool
+) -> None:
+    def fail(marks: frozenset[str], size: int) -> None:
+        raise RuntimeError("no such text")
+
+    with pytest.raises(RuntimeError, match="no such text") if is_raised else nullcontext():
+        found = try_layout(monkeypatch, Trial(fail), ["line_breaks"], featurizer=featurizer)
+        assert found.normalised_missing == "the featurizer failed on other texts: no such text"
+        assert found.warnings[-1].message == "before"
+
+
+def test_without_texts_or_a_way_to_read_them_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial(by_marks(plain=MOVED))
+    found = try_layout(monkeypatch, trial, ["line_breaks"], featurizer="gpt2", job=False)
+    assert found.warnings[-1].message == "before" and found.normalised_missing == "not tried"
+    for texts in ([None, ["a"]], [["a"], None]):
+        reader: Any = trial
+        config = MauveConfig(featurize_model_name="ngrams")
+        assert without_layout.without_layout(found, texts, None, config, reader) is found
+    assert trial.sets == [] and without_layout.needs_trial(found)
+    assert not without_layout.needs_trial(replace(found, warnings=found.warnings[:1]))
+
+
+def test_a_function_of_texts_is_read_by_a_job_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the result is of stored features, which the options do not name."""
+    trial, made = Trial(by_marks(plain=MOVED)), list[Any]()
+    monkeypatch.setattr(without_layout, "FeaturizeJob", lambda *given: made.append(given) or trial)
+    named = try_layout(monkeypatch, trial, ["line_breaks"], job=False)
+    texts = [trial.sets[0], [f"{text}\n" for text in trial.sets[1]]]
+    stored = replace(named, warnings=(ScoreWarning("format_differs", "", named.warnings[1].numbers),))
+    found = without_layout.without_layout(stored, texts, None, MauveConfig(featurize_model_name="gpt2"))
+    assert named.normalised == found.normalised is not None and [*map(len, trial.sets)] == [70] * 4
+    assert [(config.featurize_model_name, run.cache) for config, run in made] == [("ngrams", False)] * 2
+
+
+def test_an_effect_of_layout_is_that_of_the_result_where_it_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = try_layout(monkeypatch, Trial(by_marks(plain=MOVED)), ["line_breaks"])
+    other = replace(scored(), warnings=(ScoreWarning("format_differs", "old", {}), ScoreWarning("one", "", {})))
+    found = without_layout.with_effect_of(tried, other)
+    assert [warning.message for warning in found.warnings] == [tried.warnings[1].message, ""]
+    names = ("normalised", "normalised_missing", "bounds_without_layout")
+    assert [getattr(found, name) for name in names] == [getattr(tried, name) for name in names]
