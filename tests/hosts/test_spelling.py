@@ -11,6 +11,7 @@ import pytest
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.hosts.spelling import PAGE, SHELL
+from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, NOTES
 from mauve_metric.runtime.errors import KINDS
 from mauve_metric.uncertainty.score_warnings import UNDECLARED
 
@@ -19,6 +20,9 @@ def test_advice_names_flags() -> None:
     advice = [text for item in ADVICE.values() for text in (item.cause, item.cure)] + [
         kind.advice()[1] for kind in KINDS.values()
     ]
+    shown = [*NOTES.values(), *NO_VERDICT.values()]
+    assert [text for text in shown if "--" in text] == []  # in Python as a Python program would write it
+    advice += [re.sub(r"\{\w+\}", "words", text) for text in shown]
     python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(--[\w-]+)\W+\3\b|human_baseline|stress_test")
     assert len(advice) > 80 and [text for text in map(SHELL.respell, advice) if python.search(text)] == []
 

@@ -138,7 +138,7 @@ def test_another_featurizer_is_proposed_only_where_there_is_one(results: dict[st
     """In `compare` the result of a model has the bounds of all featurizers, and nothing else of them."""
     unseen = ScoreWarning("not_literature_featurizer", "", {"featurizer": "minilm", "unseen": ["lower_case"]})
     alone = replace(results["different"], warnings=(unseen,))
-    assert "add --featurizer ngrams" in notes_of(alone)[0]
+    assert "add 'ngrams' to featurizers" in notes_of(alone)[0]
     bounds = tuple(replace(bound, featurizer=name) for name in ("minilm", "ngrams") for bound in alone.bounds)
     assert notes_of(replace(alone, bounds=bounds)) == ()
 

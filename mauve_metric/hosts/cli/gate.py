@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
+from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.measures.p_values import holm
 from mauve_metric.options import config_fields
@@ -79,7 +80,7 @@ def _layout_doubt(whose: str, values: Stored) -> str:
 
 def without_verdict(result: MauveResult) -> str:
     """The reason for which a gate cannot decide by a result; empty for one with a verdict."""
-    return headline(result) if result.verdict == "no verdict" else ""
+    return SHELL.respell(headline(result)) if result.verdict == "no verdict" else ""
 
 
 def stored_without_verdict(values: Stored) -> str:

@@ -310,8 +310,9 @@ def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
 
 
 def _with_flags(screen: str) -> str:
-    """A first screen whose notes name options as flags."""
-    return "\n".join(SHELL.respell(line) if line.startswith("! ") else line for line in screen.split("\n"))
+    """A first screen whose notes and reasons name options as flags."""
+    lines = screen.split("\n")
+    return "\n".join(SHELL.respell(line) if line.startswith("! ") or "NO VERDICT" in line else line for line in lines)
 
 
 def printable_lines(text: str) -> str:
@@ -343,7 +344,8 @@ def _format_document(document: Document, options: argparse.Namespace, title: str
             parts[index] = Preformatted(_with_flags(text))  # Markdown has the warnings below, all and once
         elif isinstance(part, Prose) and part.advice:
             parts[index] = part._replace(lines=[line._replace(text=SHELL.respell(line.text)) for line in part.texts])
-    document = replace(document, title=title or document.title, parts=parts)
+    paper = document.paper and document.paper._replace(caveats=[*map(SHELL.respell, document.paper.caveats)])
+    document = replace(document, title=title or document.title, parts=parts, paper=paper)
     if options.csv:
         return document.csv(options.csv)
     if options.markdown:

@@ -30,11 +30,11 @@ NOTES = {
     "copied_passages": "{percent} of the model's words are copied from human texts: see mauve-metric memorised",
     "joined_with_itself": "each text of the {set} file is there {times} times: was it joined with itself?",
     "repeated_texts": "the model's texts come in about {groups} groups of near-alike texts. Several answers to a "
-    "prompt? Add --prompt-field NAME{as_prompts}",
-    "shared_prompts": "both files continue the same prompts: add --aligned, or --prompt-field NAME",
-    "repeated_prompts": "several texts answer one prompt: add --prompt-field NAME",
+    "prompt? Add p_groups and q_groups{as_prompts}",
+    "shared_prompts": "both files continue the same prompts: add aligned=True, or p_groups and q_groups",
+    "repeated_prompts": "several texts answer one prompt: add p_groups and q_groups",
     "missing_values": "missing values such as None in {count} of {of}: take these rows out",
-    "wrapping_in_one_set": "{sight} in {count} of {of}: add --strip {kind}",
+    "wrapping_in_one_set": "{sight} in {count} of {of}: add strip='{kind}'",
     "garbled_texts": "wrongly decoded characters such as â€™ for ’ in {count} of {of}: save them as UTF-8, or use ftfy",
     "opening_in_one_set": "“{opening}” begins {count} of {of}: is it part of the text?",
     "format_differs": "",
@@ -42,18 +42,18 @@ NOTES = {
     "{units}{check}",
     "at_floor": "the sets have next to nothing in common: check both files",
     "language_not_read": "most {set} texts are in {language}, which the featurizer is not made for: take {cure}",
-    "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add {cure}",
+    "some_unseen_characters": "the featurizer cannot read {percent} of the {set} characters: add {more}",
     "uneven_answers": "answers to prompts of one set alone lower MAUVE, precision and recall, not closeness",
     "looping_texts": "loops in {count} of {of}",
     "unequal_sizes": "the sets differ in size: draw as many texts from the larger one",
-    "num_buckets_large": "{num_buckets} buckets are too many for so few texts: leave --num-buckets out",
-    "num_buckets_small": "{num_buckets} buckets are few and hide differences: leave --num-buckets out",
+    "num_buckets_large": "{num_buckets} buckets are too many for so few texts: leave num_buckets out",
+    "num_buckets_small": "{num_buckets} buckets are few and hide differences: leave num_buckets out",
     "truncated_texts": "{percent} of the {set} texts were cut to the featurizer's length",
     "duplicates_within": "{percent} of the {set} texts repeat another one",
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
     "few_texts": "a set has only {texts}: 500 or more for a paper",
     "few_prompts": "only {few_prompts}: error bars are rough",
-    "not_literature_featurizer": "not checked: {unseen}, which {featurizer} does not see (add --featurizer ngrams)",
+    "not_literature_featurizer": "not checked: {unseen}, which {featurizer} does not see (add 'ngrams' to featurizers)",
 }
 
 
@@ -70,7 +70,7 @@ def notes_of(result: MauveResult) -> tuple[str, ...]:
         if code in warnings and code not in told_already
     ]
     told = result.verdict == "no verdict"
-    return tuple([note for note in notes if note and not (told and "--aligned" in note)][:MOST_NOTES])
+    return tuple([note for note in notes if note and not (told and "aligned=True" in note)][:MOST_NOTES])
 
 
 def said_of_models(said: Mapping[str, Sequence[str]]) -> list[str]:
@@ -118,7 +118,8 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
         words["sight"] = SIGHTS[numbers["kind"]]
     language, featurizer = numbers.get("language"), str(result.signature_entries.get("featurize_model_name"))
     reader = reader_of(language, featurizer)
-    words["cure"] = advice_for(language, featurizer) if reader is None else f"--featurizer {reader}"
+    words["cure"] = advice_for(language, featurizer)
+    words["more"] = words["cure"] if reader is None else f"{reader!r} to featurizers"
     if "openings" in numbers:
         words["opening"], words["count"] = next(iter(numbers["openings"].items()))
     if "count" in words:
@@ -145,14 +146,14 @@ NO_VERDICT = {  # reason → what is wrong, and what to do
     "too_few": "a set has only {texts}. Give 20 at least, better 500.",
     "constant_features": "all texts have the same features. Check the files and the featurizer.",
     "nearly_constant": "the features differ by rounding only. Try another featurizer.",
-    "rows_not_aligned": "the rows are not aligned. Give both files in one order, or leave --aligned out.",
-    "echoed_prompts": "the texts of one set begin with their prompt. Add --strip prompts.",
+    "rows_not_aligned": "the rows are not aligned. Give both files in one order, or leave aligned out.",
+    "echoed_prompts": "the texts of one set begin with their prompt. Add strip='prompts'.",
     "prompts_as_answers": "many texts are in both sets. Give each file once; if these are the prompts, name the "
-    "field of the answers with --text-field.",
+    "field of the answers with text_field.",
     "token_ids": "the texts of one set are lists of numbers, such as token ids. Decode them first.",
     "unseen_characters": "the featurizer cannot read these texts.",
-    "undeclared_prompts": "texts share prompts that were not declared. Add --aligned if row 1 answers row 1, "
-    "--prompt-field NAME, or --independent if each row is a draw of its own.",
+    "undeclared_prompts": "texts share undeclared prompts. Add aligned=True if row 1 answers row 1, "
+    "p_groups and q_groups, or independent=True if each row is a draw of its own.",
     "shared_texts": "texts of the model are copies of human ones. Take them out: mauve-metric deduplicate.",
     "short_texts": "the human texts are a few words long. Use accuracy for short answers.",
     "no_interval": "there are too few texts or prompts for an error bar, or both sets hold the same texts. Give more "

@@ -19,6 +19,7 @@ from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.cli.commands import compare as command_of_compare
 from mauve_metric.hosts.cli.gate import changes, closeness_below, read_scores
 from mauve_metric.hosts.cli.main import main
+from mauve_metric.hosts.spelling import SHELL
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT
 
 RNG = np.random.default_rng(5)
@@ -287,7 +288,7 @@ def test_every_reason_fails_every_gate(
     monkeypatch.setattr("mauve_metric.scoring.compare.compare", comparison)
     assert main(["score", human, good, *flags, "--fail-under", "0"]) == 4
     out, err = capsys.readouterr()
-    said = f"NO VERDICT YET: {NO_VERDICT[reason].format(texts='60 texts')}"
+    said = f"NO VERDICT YET: {SHELL.respell(NO_VERDICT[reason]).format(texts='60 texts')}"
     assert said in out and f"failed: {said}" in err
     assert main(["compare", human, f"m={good}", *flags, "--baseline", before, "--fail-if-worse"]) == 4
     out, err = capsys.readouterr()
