@@ -101,7 +101,7 @@ def test_any_array(array: Any, layout: str) -> None:
         return  # the layout does not exist for this array
     found, expected = scored(laid), scored(np.ascontiguousarray(laid))
     if isinstance(found, str):
-        assert "p_features" in found, found
+        assert "p_features" in found or (found.startswith("knn_k") and len(laid) <= OPTIONS["knn_k"]), found
         return
     assert isinstance(expected, MauveResult)
     assert found.to_dict() | {"signature": ""} == expected.to_dict() | {"signature": ""}
