@@ -12,6 +12,8 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.options import HUMAN, RunOptions
 from mauve_metric.results.methods import SignedResult, plain
 from mauve_metric.results.signature import is_published_setting, signature_number
+from mauve_metric.runtime.checks import shown, wrong
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned
@@ -319,17 +321,22 @@ class MauveResult(SignedResult):
                 1 for "like human", 0 for "undecided", -1 for "different" and NaN for "no verdict".
 
         Raises:
-            AttributeError: there is no such field.
+            WrongOption: these are no names of fields that are numbers.
         """
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise wrong("names", "a list of names of scores", names)
         return {name: self._number(name) for name in names}
 
     def _number(self, name: str) -> float:
         if name == "verdict":
             return VERDICT_NUMBERS[self.verdict]
-        field_name, end = name.rsplit("_", 1) if name.endswith(("_ci_low", "_ci_high")) else (name, None)
-        value = getattr(self, field_name)
-        if end is not None and value is not None:
+        is_end = isinstance(name, str) and name.endswith(("_ci_low", "_ci_high"))
+        field_name, end = name.rsplit("_", 1) if is_end else (name, None)
+        value = vars(self).get(str(field_name), "")
+        if end is not None and isinstance(value, tuple):
             value = value[end == "high"]
+        if value is not None and not isinstance(value, (int, float)):
+            raise WrongOption.of("names", f"must be names of scores, got {shown(name)}")
         return math.nan if value is None else float(value)
 
     def __str__(self) -> str:

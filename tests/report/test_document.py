@@ -197,3 +197,9 @@ def test_methods_check_their_arguments() -> None:
             result.best_model(name)  # type: ignore[attr-defined]
         with pytest.raises(ValueError, match=r"^table must be one of "):
             result.to_csv(name)  # type: ignore[arg-type]
+    score = made("compute_mauve")
+    for names in ("mauve", 3, None, ["nope"], [3], [["mauve"]], ["closeness_ci"], ["q_hist"]):
+        with pytest.raises((TypeError, ValueError), match=r"^names must be "):
+            score.numbers(names)  # type: ignore[attr-defined]
+    ends = score.numbers(("closeness_ci_low", "mauve", "verdict"))  # type: ignore[attr-defined]
+    assert ends["mauve"] == score.mauve and ends.keys() == {"closeness_ci_low", "mauve", "verdict"}  # type: ignore[attr-defined]
