@@ -317,7 +317,8 @@ def named_featurizers(featurizers: object, first: Featurizer | None = None) -> d
         if not isinstance(name, str) or not name.strip():
             raise TypeError(f"featurizers: names must be non-empty strings, got {shown(name)}")
         if name in checked:
-            raise ValueError(f"featurizers: two are called {name!r}; a dict gives each a name of its own")
+            said = f"must have different names, got {name!r} twice; a dict gives each a name of its own"
+            raise WrongOption.of("featurizers", said)
         checked[name] = config_fields()["featurize_model_name"].metadata["check"](f"featurizers[{name!r}]", featurizer)
     if not checked:
         raise WrongOption.of("featurizers", "must hold at least one featurizer, got none")

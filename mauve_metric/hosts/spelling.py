@@ -81,6 +81,7 @@ SHELL = Spelling(
         r"(--[\w-]+) True\b": r"\1",
         r"add '(\w+)' to featurizers": r"add --featurizer \1",
         "leave aligned out": "leave --aligned out",
+        "; a dict gives each a name of its own": "",
         r"(add|or|,) p_groups and q_groups": r"\1 --prompt-field NAME",
         "Add p_groups and q_groups": "Add --prompt-field NAME",
         "--empty-texts drop": "--drop-missing",

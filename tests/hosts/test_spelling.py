@@ -56,6 +56,11 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "5 a set: add Number of buckets",
         ),
         (
+            "both: add aligned=True, or p_groups and q_groups; add 'ngrams' to featurizers",
+            "both: add --aligned, or --prompt-field NAME; add --featurizer ngrams",
+            "both: tick “Rows are aligned”, or give both files a column “prompt”; tick ngrams in the options",
+        ),
+        (
             "knn=True and kmeans_num_redo, not `seed`",
             "--knn and --kmeans-num-redo, not `seed`",
             "“Nearest-neighbour scores” set to “True” and K-means num redo, not seed",
