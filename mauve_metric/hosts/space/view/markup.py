@@ -74,7 +74,7 @@ _TEMPLATES = jinja2.Environment(
 def with_links(message: str) -> Markup:
     """A message as `in_controls`, with links that open the panels which hold the controls that it names.
 
-    >>> print(with_links("add --aligned"))
+    >>> print(with_links("add aligned=True"))
     tick “<a href='#control/choices/aligned'>Rows are aligned</a>”
     """
 
