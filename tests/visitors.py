@@ -152,10 +152,18 @@ def hover(page: Any, mark: Any, words: str = "", tries: int = 150) -> Any:
 
 
 def experts(page: Any) -> None:
-    """Open the part for experts."""
-    page.wait_for_selector("#experts > button[aria-expanded]")
-    if page.get_attribute("#experts > button", "aria-expanded") == "false":
-        page.click("#experts > button")
+    """Open the part for experts; a click on a page that scrolls to its result may be lost."""
+    from playwright.sync_api import TimeoutError
+
+    button = "#experts > button[aria-expanded]"
+    for _ in range(5):
+        page.wait_for_selector(button)
+        if page.get_attribute(button, "aria-expanded") == "false":
+            page.click(button)
+        with suppress(TimeoutError):
+            page.wait_for_selector(f"{button}[aria-expanded=true]", timeout=120_000)
+            return
+    raise AssertionError("the part for experts stays closed")
 
 
 def archived(desk: Handlers, who: str = "a") -> dict[str, bytes]:
