@@ -60,7 +60,7 @@ def test_the_first_screen_names_it() -> None:
             p_text=texts[:60], q_text=texts[60:], featurize_model_name="minilm", verbose=False, **OPTIONS
         )
         assert out.verdict == "no verdict" and out.verdict_reason == reason
-        assert notes_of(out)[0] == "take --featurizer use for these texts" and "ngrams" not in str(out)
+        assert notes_of(out)[0] == "take featurize_model_name='use' for these texts" and "ngrams" not in str(out)
 
 
 @pytest.mark.slow

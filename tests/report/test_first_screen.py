@@ -155,7 +155,7 @@ def test_texts_that_were_decoded_wrongly_are_named_on_the_first_screen() -> None
 WRONG = {  # what a model's file holds in place of its texts: of each text, and the beginning of what is said
     "html": (
         lambda text: f"<p>{text} &amp; so on</p>",
-        "! HTML such as <p> or &amp; in 60 of 60 model texts: add --strip",
+        "! HTML such as <p> or &amp; in 60 of 60 model texts: add strip=",
     ),
     "token ids": (lambda text: str([len(word) for word in text.split()]), "the texts of one set are lists"),
     "labels": (lambda text: text.split()[0], "! the texts differ in length: model 1, others 12 words: check that"),
