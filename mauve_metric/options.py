@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import logging
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -29,6 +30,8 @@ from mauve_metric.runtime.checks import (
 )
 from mauve_metric.runtime.errors import NotTexts, WrongOption
 from mauve_metric.runtime.openai_client import base_address
+
+logger = logging.getLogger(__name__)
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -487,6 +490,21 @@ def options_of_stage(config: MauveConfig, stage: str) -> dict[str, object]:
     ['featurize_model_name', 'max_text_length']
     """
     return {key: getattr(config, key) for key, option in config_fields().items() if option.metadata["stage"] == stage}
+
+
+def name_ignored(reader: str, options: Mapping[str, object]) -> None:
+    """Name options that have no effect, by name with their values, in a warning; those at their default are left out.
+
+    reader: what does not read them, such as "featurizer ngrams".
+    """
+    changed = [f"{name}={value!r}" for name, value in options.items() if value != getattr(MauveConfig, name)]
+    if changed:
+        _warn_of_ignored(reader, ", ".join(changed))
+
+
+@cache  # once for all sets and jobs
+def _warn_of_ignored(reader: str, options: str) -> None:
+    logger.warning("no effect with the %s: %s", reader, options)
 
 
 def encoder_options(config: MauveConfig) -> dict[str, Any]:

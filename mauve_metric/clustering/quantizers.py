@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -18,14 +16,13 @@ from mauve_metric.options import (
     ResolvedConfig,
     RunOptions,
     config_fields,
+    name_ignored,
     options_of_quantizer,
     split_options,
 )
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import TooManyBuckets, WrongOption
 from mauve_metric.runtime.tensors import ProjectedRows, as_array, is_tensor
-
-logger = logging.getLogger(__name__)
 
 MOST_CELLS = 100_000  # each takes a few numbers in every histogram, interval and resampling
 
@@ -162,21 +159,11 @@ def scoring_options(keywords: Mapping[str, object], verb: str = "") -> tuple[Mau
     """
     config, run = split_options(keywords, verb)
     num_buckets_of(config)
-    others = [f"{name}_" for name in ("drmm", "lattice") if name != config.quantizer and verb != "robustness"]
-    ignored = [
-        f"{name}={value!r}"
-        for name, value in keywords.items()
-        if name.startswith(tuple(others)) and value != getattr(MauveConfig, name)
-    ]
-    _name_ignored(config.quantizer, ", ".join(ignored))
+    if verb != "robustness":  # which varies the quantizer
+        read = (None, "kmeans", config.quantizer)  # closeness has groups by k-means
+        others = [name for name, option in config_fields().items() if option.metadata["of"] not in read]
+        name_ignored(f"quantizer {config.quantizer}", {name: keywords[name] for name in others if name in keywords})
     return config, run
-
-
-@functools.cache  # once for all sets and jobs
-def _name_ignored(quantizer: str, options: str) -> None:
-    """Name the options of another quantizer, if there are any."""
-    if options:
-        logger.warning("no effect with the quantizer %s: %s", quantizer, options)
 
 
 def quantizer_options(config: MauveConfig, *sizes: int) -> dict[str, Any]:

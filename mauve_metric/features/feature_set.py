@@ -6,7 +6,6 @@ import collections
 import contextlib
 import functools
 import hashlib
-import logging
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -66,6 +65,7 @@ from mauve_metric.options import (
     Options,
     RunOptions,
     encoder_options,
+    name_ignored,
     options_of_stage,
     split_options,
     with_options,
@@ -77,8 +77,6 @@ from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.runtime.processes import agree, computed_by_first, rank_and_size
 from mauve_metric.runtime.progress import progress_bar
 from mauve_metric.runtime.tensors import TensorRows, check_kind, is_on_device, is_tensor
-
-logger = logging.getLogger(__name__)
 
 
 class Repetition(NamedTuple):
@@ -265,13 +263,6 @@ def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Ar
     if count is not None and len(array) != count:
         raise WrongOption.of(name, f"must be {expected}, got {len(array)}")
     return array
-
-
-@functools.cache  # once for all sets and jobs
-def _name_ignored(featurizer: str, options: str) -> None:
-    """Name the options of a language model that a function of texts does not read, if there are any."""
-    if options:
-        logger.warning("no effect with the featurizer %s: %s", featurizer, options)
 
 
 @with_options()
@@ -537,12 +528,9 @@ class FeaturizeJob:
         self.check_asked()
         function = text_function(self.config.featurize_model_name, self.run.server)
         if function is not None:
-            ignored = [
-                f"{name}={value!r}"
-                for name, value in encoder_options(self.config).items()
-                if name in self.given - {"text_prefix"} and value != getattr(MauveConfig, name)
-            ]
-            _name_ignored(featurizer_name(self.config.featurize_model_name), ", ".join(ignored))
+            of_encoder, chosen = encoder_options(self.config), self.given - {"text_prefix"}
+            ignored = {name: value for name, value in of_encoder.items() if name in chosen}
+            name_ignored(f"featurizer {featurizer_name(self.config.featurize_model_name)}", ignored)
         if function is not None and isinstance(function.function, TextEncoder):
             stored = self._by_encoder(function, function.function, name, list(texts))
         elif function is not None:

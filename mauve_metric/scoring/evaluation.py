@@ -332,7 +332,7 @@ class Evaluation:
             raise WrongOption.of("by", "needs features in memory, as an array")
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
-        recalls: list[Subgroup] = []
+        recalls, of_labels = list[Subgroup](), (subgroups, self.sides[0].groups, resolved)
         with score.side_by_side_of(self.sides, self.run.score_device is None) as run:
             learned_of_pairs = [run(score.learned_of, *pair, resolved, run) for pair in self.pairs]
             partition, names = self.partition, self.names
@@ -348,7 +348,6 @@ class Evaluation:
                 scores = neighbours(), own_scores[name].p_value, learned()
                 entries = {"partition": f"common to {', '.join(names)}", "model": name}
                 results[name] = score.score_buckets(human, model, partition, number, resolved, *scores, entries)
-                of_labels = subgroups, self.sides[0].groups, resolved
                 recalls += recall_of_subgroups(alone.partition.rows, name, number, *of_labels)
         tried = list(zip(self.names, self.pairs, strict=True))
         verbose = self.run.verbose and any(map(needs_trial, results.values()))
