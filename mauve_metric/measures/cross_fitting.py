@@ -65,6 +65,7 @@ def cross_fit(
     device: torch.device | None = None,
     order: Integers | None = None,
     stacked: bool = False,
+    run: Start = run_when_asked,
 ) -> CrossFitted:
     """Score every row by a classifier fitted to the other folds.
 
@@ -82,7 +83,7 @@ def cross_fit(
         trained_on: rows that classifiers may be fitted to, (n,); None: all. The others are scored only.
         device: where the products of more rows than columns are computed; None: by numpy.
         order: in which the rows are when folds and permutations are drawn, (n,); None: as they are.
-        stacked: by the stacked classifier, and not the linear one.
+        stacked: by the stacked classifier, and not the linear one. run: starts a function, see `side_by_side`.
 
     Raises:
         ValueError: a side has fewer than two groups.
@@ -108,7 +109,7 @@ def cross_fit(
         scores = held_out_scores(rows, fold_of, sides, seen, device)
         outputs = scores[0] if len(scores) == 1 else combined_scores(scores, [], sides, fold_of, seen)
     else:
-        outputs = combined_scores(*views(rows, fold_of, sides, seen, order, seed, device), sides, fold_of, seen)
+        outputs = combined_scores(*views(rows, fold_of, sides, seen, order, seed, device, run), sides, fold_of, seen)
     aucs = _mean_auc(outputs, sides, fold_of)
     of_sides = outputs[:, 0].astype(np.float64)
     held_out = HeldOut(of_sides, is_model, fold_of, groups)
@@ -135,7 +136,7 @@ def cross_fit_repeatedly(
         The others, and `options`, are those of `cross_fit`.
     """
     standardised = Standardised(rows)
-    divide = partial(cross_fit, standardised, is_model, groups, **{"stacked": True, **options})
+    divide = partial(cross_fit, standardised, is_model, groups, **{"stacked": True, "run": run, **options})
     others = [run(partial(divide, seed=seed + number)) for number in range(1, divisions)]
     fitted = divide(seed=seed, permutations=permutations)
     if divisions == 1:

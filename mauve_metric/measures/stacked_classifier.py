@@ -9,7 +9,7 @@ the wrong side, and free weights would turn them round.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +17,8 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.linear_classifier import Sides, Standardised, fit_and_score, held_out_scores, product
 from mauve_metric.measures.nearest import smallest
+from mauve_metric.runtime.tensors import as_array
+from mauve_metric.runtime.threads import Start, Value, one_blas_thread, run_when_asked
 
 if TYPE_CHECKING:
     import torch
@@ -42,6 +44,7 @@ def views(
     order: Integers,
     seed: int,
     device: torch.device | None = None,
+    run: Start = run_when_asked,
 ) -> tuple[list[Array], list[Array]]:
     """The held-out scores of each row in several views, for every column of sides, each (n, m) or (n, 1).
 
@@ -50,6 +53,7 @@ def views(
 
     Args:
         order: of the rows by content, (n,), and seed: of the choice of rows to fit to, if there are more.
+        run: starts a function, see `side_by_side`.
         The others are those of `linear_classifier.held_out_scores`.
 
     Returns:
@@ -60,9 +64,9 @@ def views(
     sample = _Sample.of(rows, fold_of, seen, sides[:, 0] == 1, order, seed)
     width = min(_AXES, max(_MOST_LEADING // len(fold_of), _AXES_OF_SQUARES))
     of_axes = sample.ranks < _MOST_OF_AXES
-    axes = _axes_of_folds(sample.rows[of_axes], sample.fold_of[of_axes], width)
+    axes = _axes_of_folds(sample.rows[of_axes], sample.fold_of[of_axes], width, device, run)
     leading = _on_axes(rows, fold_of, axes, device)
-    of_squares = _squares_view(sample, axes, leading, fold_of, sides)
+    of_squares = _squares_view(sample, axes, leading, fold_of, sides, run)
     nearest, distances = _neighbours(sample, axes, leading, fold_of, device)
     number = nearest.shape[1]
     voters = [k for k in VOTERS if 2 * k <= number or k == VOTERS[0]]
@@ -105,13 +109,18 @@ def _on_axes(rows: Standardised, fold_of: Integers, axes: Sequence[Array], devic
     return leading
 
 
-def _squares_view(sample: _Sample, axes: Sequence[Array], leading: Array, fold_of: Integers, sides: Array) -> Array:
+def _squares_view(
+    sample: _Sample, axes: Sequence[Array], leading: Array, fold_of: Integers, sides: Array, run: Start
+) -> Array:
     """The scores of linear classifiers of squares and products, each fitted to the other folds, (n, m)."""
     scores = np.empty(sides.shape, dtype=np.float32)
-    for fold, of_fold in enumerate(axes):
+
+    def score(fold: int) -> None:
         inside, outside = np.flatnonzero(fold_of == fold), sample.fold_of != fold
-        squares = _squares(sample.rows[outside] @ of_fold)
+        squares = _squares(sample.rows[outside] @ axes[fold])
         scores[inside] = fit_and_score(squares, sides[sample.numbers[outside]], _squares(leading[inside]))
+
+    _of_each(score, len(axes), run)
     return scores
 
 
@@ -130,29 +139,45 @@ def _neighbours(
     return nearest, distances
 
 
-def _axes_of_folds(sample: Array, fold_of: Integers, width: int) -> list[Array]:
+def _axes_of_folds(
+    sample: Array, fold_of: Integers, width: int, device: torch.device | None, run: Start
+) -> list[Array]:
     """For each fold the first principal axes of rows (s, d) of the other folds, at most (d, width)."""
     d, folds = sample.shape[1], range(int(fold_of.max()) + 1)
     width = min(width, d, *(int((fold_of != fold).sum()) for fold in folds))
     if len(sample) > d:
         parts = [sample[fold_of == fold] for fold in folds]
-        products = [part.T @ part for part in parts]
+        products = [product(part.T, part, device) for part in parts]
         total = np.sum(products, axis=0)
-        return [_first_eigenvectors(total - of_fold, width) for of_fold in products]
-    axes = []
-    for fold in folds:  # an axis is a sum of the rows that it is fitted to
-        others = sample[fold_of != fold]
-        sums = others.T @ _first_eigenvectors(others @ others.T, width)
-        axes.append(sums / np.maximum(np.linalg.norm(sums, axis=0), np.finfo(np.float32).tiny))
-    return axes
+        return _of_each(lambda fold: _first_eigenvectors(total - products[fold], width, device), len(folds), run)
+    inner = product(sample, sample.T, device)
+
+    def axes(fold: int) -> Array:  # an axis is a sum of the rows that it is fitted to
+        others = np.flatnonzero(fold_of != fold)
+        sums = sample[others].T @ _first_eigenvectors(inner[np.ix_(others, others)], width, device)
+        unit: Array = sums / np.maximum(np.linalg.norm(sums, axis=0), np.finfo(np.float32).tiny)
+        return unit
+
+    return _of_each(axes, len(folds), run)
 
 
-def _first_eigenvectors(matrix: Array, width: int) -> Array:
+def _of_each(function: Callable[[int], Value], folds: int, run: Start) -> list[Value]:
+    """The values of a function of each fold."""
+    return [value() for value in [run(function, fold) for fold in range(folds)]]
+
+
+def _first_eigenvectors(matrix: Array, width: int, device: torch.device | None) -> Array:
     """The eigenvectors of a symmetric matrix (k, k) with the largest eigenvalues, the largest first, (k, width)."""
-    from scipy.linalg import eigh
-
     k = len(matrix)
-    vectors = eigh(matrix, subset_by_index=[k - width, k - 1], check_finite=False)[1]
+    if device is not None:
+        import torch
+
+        vectors = as_array(torch.linalg.eigh(torch.from_numpy(matrix).to(device))[1][:, k - width :])
+    else:
+        from scipy.linalg import eigh
+
+        with one_blas_thread():  # sixteen need four times as long for a thousand rows
+            vectors = eigh(matrix, subset_by_index=[k - width, k - 1], check_finite=False)[1]
     return np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Features, Integers, Labels, Rows
 from mauve_metric.runtime.errors import NotFeatures, NotFinite
-from mauve_metric.runtime.threads import changed
+from mauve_metric.runtime.threads import Shared, changed
 
 if TYPE_CHECKING:
     import torch
@@ -134,11 +134,18 @@ def stacked(sets: Sequence[Features], device: torch.device) -> torch.Tensor:
     return torch.cat([rows.to(torch.promote_types(rows.dtype, torch.float32)) for rows in tensors])
 
 
-def full_precision() -> AbstractContextManager[None]:
-    """Context for products in full float32, whatever the program has set: TF32 has three digits."""
+def _in_full() -> AbstractContextManager[None]:
     import torch
 
     return changed(torch.get_float32_matmul_precision, torch.set_float32_matmul_precision, "highest")
+
+
+_full_precision = Shared(_in_full)
+
+
+def full_precision() -> AbstractContextManager[None]:
+    """Context for products in full float32, whatever the program has set: TF32 has three digits."""
+    return _full_precision
 
 
 def index_of(numbers: Labels, like: torch.Tensor) -> torch.Tensor:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _WITH_OPENMP = {"faiss", "sklearn", "torch"}  # what the package, or its caller, may have used before a fork
 _CGROUPS = Path("/sys/fs/cgroup")
 _MEMBERSHIP = Path("/proc/self/cgroup")
+_MOST_WORKERS = 4  # sixteen wait for each other: the same small steps of k-means took nine times as long
 Value = TypeVar("Value")
 Start: TypeAlias = Callable[..., Callable[[], Any]]  # starts a function, and returns one that waits for its value
 
@@ -107,33 +108,38 @@ def blas_threads() -> int:
     return min([usable_cpus(), *pools])
 
 
-class _OneThread:
-    """The limit of BLAS to one thread, from the first caller that asks for it to the last that is done with it.
+class Shared:
+    """A context that several threads are in at once: begun by the first of them, ended by the last.
 
-    callers: who needs it. workers: threads that functions run in side by side; 0: none do. A BLAS that is made with
-    OpenMP takes the threads of OpenMP with it.
+    make: returns the context, which changes what all threads have.
     """
 
-    def __init__(self) -> None:
-        self.lock, self.callers, self.workers = threading.Lock(), 0, 0
-        self.limit: AbstractContextManager[object] = nullcontext()
+    def __init__(self, make: Callable[[], AbstractContextManager[object]]) -> None:
+        self.make, self.lock, self.callers = make, threading.Lock(), 0
 
     def __enter__(self) -> None:
         with self.lock:
             if not self.callers:
-                import_module("scipy.linalg")  # which has a BLAS of its own: a limit is of those that are loaded
-                self.limit = thread_libraries().limit(limits=1, user_api="blas")
-                self.limit.__enter__()
+                self.context = self.make()
+                self.context.__enter__()
             self.callers += 1
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self.callers -= 1
             if not self.callers:
-                self.limit.__exit__(None, None, None)
+                self.context.__exit__(None, None, None)
 
 
-_one_thread = _OneThread()
+def _limited_blas() -> AbstractContextManager[object]:
+    """BLAS with one thread; one that is made with OpenMP takes the threads of OpenMP with it."""
+    import_module("scipy.linalg")  # which has a BLAS of its own: a limit is of those that are loaded
+    limited: AbstractContextManager[object] = thread_libraries().limit(limits=1, user_api="blas")
+    return limited
+
+
+_one_thread = Shared(_limited_blas)
+_workers = 0  # threads that functions run in side by side; 0: none do
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
@@ -155,7 +161,8 @@ def side_by_side(wanted: bool = True) -> Iterator[Start]:
     A wait for a function that has not begun runs it in the waiting thread, so that a function may start others. The
     libraries have one thread then for each of ours. On one CPU, or where it is not wanted, each wait runs its function.
     """
-    workers = blas_threads() if wanted else 1
+    global _workers
+    workers = min(blas_threads(), _MOST_WORKERS) if wanted else 1
     if workers == 1:
         yield run_when_asked
         return
@@ -168,19 +175,19 @@ def side_by_side(wanted: bool = True) -> Iterator[Start]:
 
     one_each = thread_libraries().wrap(limits=1, user_api="openmp")  # of the thread that calls it
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-        _one_thread.workers = workers
+        _workers = workers
         try:
             yield start
         finally:
             pool.shutdown(cancel_futures=True)
-            _one_thread.workers = 0
+            _workers = 0
 
 
 def pool_threads() -> int:
     """Threads for a pool of ours: as many as OpenMP would start, or as functions run in side by side."""
     from mauve_metric.runtime.optional_imports import import_faiss
 
-    return _one_thread.workers or int(import_faiss().omp_get_max_threads())
+    return _workers or int(import_faiss().omp_get_max_threads())
 
 
 def run_when_asked(function: Callable[..., Value], *arguments: Any) -> Callable[[], Value]:
@@ -208,7 +215,7 @@ def _limit_after_fork() -> None:
     spawn have threads of their own.
     """
     global _one_thread
-    _one_thread = _OneThread()  # another thread may have been in the old one
+    _one_thread = Shared(_limited_blas)  # another thread may have been in the old one
     if not _WITH_OPENMP.isdisjoint(sys.modules):
         thread_libraries().limit(limits=1, user_api="openmp")
 

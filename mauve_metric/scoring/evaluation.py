@@ -279,7 +279,7 @@ class Evaluation:
         other_reading: also `MauveResult.closeness_as_prompts`.
         """
         p, q = self.sides
-        with score.side_by_side_of(self.sides, self.run.score_device is None) as run:
+        with score.side_by_side_of(self.sides) as run:
             learned = run(score.learned_of, p, q, self.resolved, run)
             neighbours = self._neighbours(self.resolved, run)
             p_value = score.permutation_p_value(p, q, self.partition, self.resolved)
@@ -333,7 +333,7 @@ class Evaluation:
         results: dict[str, MauveResult] = {}
         own_scores: dict[str, OwnScore] = {}
         recalls, of_labels = list[Subgroup](), (subgroups, self.sides[0].groups, resolved)
-        with score.side_by_side_of(self.sides, self.run.score_device is None) as run:
+        with score.side_by_side_of(self.sides) as run:
             learned_of_pairs = [run(score.learned_of, *pair, resolved, run) for pair in self.pairs]
             partition, names = self.partition, self.names
             parts = list(zip(names, self.pairs, learned_of_pairs, strict=True))

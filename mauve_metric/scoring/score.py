@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -103,14 +104,16 @@ def log_warnings(result: MauveResult) -> None:
         logger.warning("%s: %s", warning.code, warning.message)
 
 
-def side_by_side_of(sides: Sequence[FeatureSet], wanted: bool = True) -> AbstractContextManager[Start]:
+def side_by_side_of(sides: Sequence[FeatureSet]) -> AbstractContextManager[Start]:
     """Threads for the parts of a score, where the rows are in memory, and few enough to be there several times.
 
     One thread for very few, whose parts take milliseconds: more of them wait for each other.
     """
     rows = [side.features for side in sides]
-    most = max(side.size if isinstance(side, np.ndarray) else _MOST_SIDE_BY_SIDE + 1 for side in rows)
-    return in_one_thread() if most <= _MOST_IN_ONE_THREAD else side_by_side(wanted and most <= _MOST_SIDE_BY_SIDE)
+    most = max(
+        _MOST_SIDE_BY_SIDE + 1 if tensors.is_read_only_in_blocks(side) else math.prod(side.shape) for side in rows
+    )
+    return in_one_thread() if most <= _MOST_IN_ONE_THREAD else side_by_side(most <= _MOST_SIDE_BY_SIDE)
 
 
 def learned_of(p: FeatureSet, q: FeatureSet, config: MauveConfig, run: Start | None = None) -> Learned | None:

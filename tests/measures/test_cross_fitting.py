@@ -74,9 +74,11 @@ def test_scores_are_those_of_the_discriminant_of_the_other_folds(n: int, d: int)
         ),
     ],
 )
-def test_products_on_a_device_are_those_of_numpy(device: str) -> None:
-    rows, is_model = _two_sets(100, 12, 1.5)
-    expected, found = (cross_fit(rows, is_model, permutations=19, device=on) for on in (None, torch.device(device)))
+@pytest.mark.parametrize("n, d, stacked", [(100, 12, False), (100, 12, True), (40, 200, True)])
+def test_products_on_a_device_are_those_of_numpy(n: int, d: int, stacked: bool, device: str) -> None:
+    rows, is_model = _two_sets(n, d, 1.5)
+    options = {"permutations": 19, "stacked": stacked}
+    expected, found = (cross_fit(rows, is_model, device=on, **options) for on in (None, torch.device(device)))
     # float32 sums in another order: 1e-7 a term, times the condition of the shrunk covariance, below 1000
     scores = expected.held_out.scores
     np.testing.assert_allclose(found.held_out.scores, scores, atol=1e-3 * np.abs(scores).max())

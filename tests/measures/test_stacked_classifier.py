@@ -22,6 +22,7 @@ from mauve_metric.measures.stacked_classifier import (
     combined_scores,
     views,
 )
+from mauve_metric.runtime.threads import run_when_asked
 
 Sets = tuple[Array, Array]
 
@@ -52,7 +53,7 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int, nearl
 def test_the_axes_of_a_fold_are_those_of_the_others(d: int) -> None:
     rows = np.random.default_rng(3).normal(size=(40, d)) * np.geomspace(3, 1, d)
     fold_of = np.arange(40) % 4
-    for fold, axes in enumerate(_axes_of_folds(rows, fold_of, 3)):
+    for fold, axes in enumerate(_axes_of_folds(rows, fold_of, 3, None, run_when_asked)):
         expected = np.linalg.svd(rows[fold_of != fold])[2][:3]
         np.testing.assert_allclose(np.abs(expected @ axes), np.eye(3), atol=1e-5)  # float32, and either sign
 

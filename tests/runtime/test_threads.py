@@ -113,6 +113,33 @@ def test_functions_run_side_by_side_and_the_libraries_get_their_threads_back(mon
         assert blas_threads_set() == before
 
 
+def test_no_more_run_side_by_side_than_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "blas_threads", lambda: 64)
+    with side_by_side() as run:
+        waits = [run(threading.current_thread) for _ in range(200)]
+        assert len({wait() for wait in waits} - {threading.current_thread()}) <= 4 == pool_threads()
+
+
+def test_a_shared_context_lasts_from_the_first_to_the_last() -> None:
+    setting = [3]
+    shared = threads.Shared(lambda: threads.changed(lambda: setting[0], lambda value: setting.__setitem__(0, value), 1))
+    inside, leave = threading.Event(), threading.Event()
+
+    def stay() -> None:
+        with shared:
+            inside.set()
+            assert leave.wait(120)
+
+    with shared:
+        other = threading.Thread(target=stay)
+        other.start()
+        assert inside.wait(120)
+    assert setting == [1]  # the other is in it
+    leave.set()
+    other.join(120)
+    assert setting == [3]
+
+
 def test_functions_that_start_and_wait_for_others_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "blas_threads", lambda: 2)
     calls: list[int] = []
@@ -160,7 +187,7 @@ def test_on_one_thread_functions_run_when_they_are_waited_for(wanted: bool, monk
 @pytest.mark.more
 def test_a_score_in_threads_is_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    p, q, r = (rng.normal(size=(120, 8)) for _ in "pqr")
+    p, q, r = (rng.normal(size=(450, 300)) for _ in "pqr")  # fewer numbers have one thread
     monkeypatch.setattr(threads, "blas_threads", lambda: 1)
     expected = [compute_mauve(p_features=p, q_features=q), compare(p_features=p, models={"q": q, "r": r})]
     monkeypatch.setattr(threads, "blas_threads", lambda: 4)

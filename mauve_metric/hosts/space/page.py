@@ -76,6 +76,8 @@ _KEEP_KEY = """key => { try { sessionStorage.setItem('mauve_metric_key', key); }
 _FOCUS = "() => { document.querySelector('#score [aria-current]')?.focus({preventScroll: true}); }"
 _SHOW = "() => window.mauveShowResult()"
 _DOWNLOAD = "() => window.mauveDownload()"
+_SENT = "(...values) => window.mauveSent(values)"
+_ANSWERED = "files => window.mauveAnswered(files)"
 _LINK = "query => window.mauveLink(query)"
 _HUMAN = ("human_preview", "human_column")
 # What every event sends besides: the key of the session, and what the page shows of a human set and of a model's.
@@ -193,7 +195,9 @@ class Wiring:
         take(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"], how=each)
         on(parts["human_column"].input, handlers.take_column, ["human_column"], _HUMAN, how=each)
         take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"], how=each)
-        take(parts["model_file"].upload, handlers.add_files, ["model_file"], models, how=each)
+        box = parts["model_file"]
+        answered = take(box.upload, handlers.add_files, ["model_file"], models, how={**each, "js": _SENT})
+        answered.then(None, box, box, js=_ANSWERED, **each)
         take(parts["model_paste"].blur, handlers.add_paste, ["model_paste"], models, how=each)
         take(parts["paste_another"].click, handlers.paste_another, ["model_paste"], models, how=TEXTS)
         previews = [f"model_{number + 1}_preview" for number in range(handlers.limits.model_sets)]
@@ -212,7 +216,7 @@ class Wiring:
         """The parts that a change of the models' sets changes, in the order of the handlers."""
         places = [f"model_{number}" for number in range(1, self.handlers.limits.model_sets + 1)]
         shown = [f"{prefix}{part}" for prefix in places for part in ("", "_name", "_column", "_preview")]
-        return ["model_file", "model_paste", "model_problem", "aligned", *shown]
+        return ["model_paste", "model_problem", "aligned", *shown]
 
     def runs(self) -> None:
         """Connect compare, the examples, stop and play."""

@@ -179,3 +179,19 @@ def test_equal_uploads_are_one_file_until_each_is_read(page: Any) -> None:
         assert Path(path).exists()
         sessions.release_read(path)
     assert not Path(path).exists()
+
+
+def test_an_equal_upload_that_is_not_counted_yet_stays(page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions, files_in = page.handlers.sessions, guards._files_in
+
+    def released_before(answer: bytearray) -> list[Path] | None:
+        files = files_in(answer)
+        for path in files or []:
+            sessions.release(path)  # by a handler that has read an equal file
+        return files
+
+    monkeypatch.setattr(guards, "_files_in", released_before)
+    ((path,),) = [post(page, body_of(b"one"))[1]]
+    assert Path(path).exists()
+    sessions.release_read(path)
+    assert not Path(path).exists()

@@ -13,6 +13,7 @@ import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from gradio.route_utils import API_PREFIX
@@ -152,19 +153,27 @@ class BodyLimit:
 
     async def _uploaded(self, scope: Scope, receive: Receive, send: Send, most: int, size: int, client: str) -> bool:
         """Pass an upload on, and keep its files until they are read, and whose they are; return as `_counted`."""
-        answer = bytearray()
+        answer, arrival, arrived = bytearray(), ExitStack(), Counter[Path]()
+
+        async def receive_all() -> Message:
+            nonlocal arrived
+            message = await receive()
+            if message["type"] == "http.request" and not message.get("more_body", False):  # the files get their names
+                arrived = arrival.enter_context(scope["app"].get_blocks().handlers.sessions.arriving())
+            return message
 
         async def send_and_read(message: Message) -> None:
             answer.extend(message.get("body", b""))
             if message["type"] == "http.response.body" and not message.get("more_body", False):
-                for path in _files_in(answer) or []:  # before the visitor can know of them
-                    scope["app"].get_blocks().handlers.sessions.arrive(path)
+                arrived.update(_files_in(answer) or [])
+                arrival.close()  # before the visitor can know of them
             await send(message)
 
         self._arriving[client] += size
         try:
-            return await self._counted(scope, receive, send_and_read, most)
+            return await self._counted(scope, receive_all, send_and_read, most)
         finally:
+            arrival.close()
             self._arriving[client] -= size
             files = _files_in(answer)
             if files is not None:

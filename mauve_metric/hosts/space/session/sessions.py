@@ -15,7 +15,8 @@ import tempfile
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -216,7 +217,9 @@ class Sessions:
         self._sessions: dict[str, Session] = {}
         self._pushed_out: deque[str] = deque(maxlen=_PUSHED_OUT_KNOWN)
         self._arrived: Counter[Path] = Counter()  # how many times a file was uploaded that no handler has read yet
-        self._lock = threading.Lock()
+        self._arriving = 0  # uploads whose files may have their names before they are counted
+        self._released: set[Path] = set()  # meanwhile
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -321,10 +324,24 @@ class Sessions:
         for side in sides:
             self.release(side.upload)
 
-    def arrive(self, path: str | Path) -> None:
-        """Keep an uploaded file until it is read, as many times as it was uploaded: equal uploads are one file."""
+    @contextmanager
+    def arriving(self) -> Iterator[Counter[Path]]:
+        """Keep the files that are put into the value until they are read, as often as each: equal uploads are one file.
+
+        Nothing is deleted meanwhile: a file may have the name of one that is not needed any more.
+        """
+        files: Counter[Path] = Counter()
         with self._lock:
-            self._arrived[Path(path)] += 1
+            self._arriving += 1
+        try:
+            yield files
+        finally:
+            with self._lock:
+                self._arriving -= 1
+                self._arrived += files
+                released, self._released = self._released, set()
+                for path in released:
+                    self.release(path)
 
     def release_read(self, path: str | Path) -> None:
         """Release a file that the handler of one upload has read."""
@@ -334,8 +351,13 @@ class Sessions:
 
     def release(self, path: Path | None) -> None:
         """Delete an uploaded file that no set holds any more and no handler is still to read."""
-        if path is not None and path not in self._needed():
-            delete_upload(path)
+        with self._lock:
+            if path is None or path in self._needed():
+                return
+            if self._arriving:
+                self._released.add(path)
+            else:
+                delete_upload(path)
 
     def _needed(self) -> set[Path]:
         """The uploads that somebody uses, and the sessions' folders."""

@@ -45,7 +45,7 @@ class TextHandlers:
         """The sets of a session for a page to which the answers to its changes came in another order."""
         with session.editing:
             shown = self._human_shown(session) | self._models_shown(session) | {"edition": str(session.edition)}
-        return {name: value for name, value in shown.items() if name not in ("model_file", "model_problem")}
+        return {name: value for name, value in shown.items() if name != "model_problem"}
 
     # --- human texts ----------------------------------------------------------------------------------------------
 
@@ -231,9 +231,9 @@ class TextHandlers:
         self.sessions.release(session.models.pop(name).upload)
 
     def _models_shown(self, session: Session, said: Sequence[str] = ()) -> Values:
-        """Return an empty file box, the message `said` as HTML, and every place for a set."""
+        """Return the message `said` as HTML, and every place for a set."""
         sets = list(session.models.items())
-        values: Values = {"model_file": None, "model_problem": "".join(said)}
+        values: Values = {"model_problem": "".join(said)}
         for number in range(self.limits.model_sets):
             name, side = sets[number] if number < len(sets) else ("", None)
             box = f"model_{number + 1}"

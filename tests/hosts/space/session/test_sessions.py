@@ -151,10 +151,34 @@ def test_an_equal_upload_of_another_visitor_stays(desk: Handlers, tmp_path: Path
     assert not Path(path).exists()
 
 
+def arrive(sessions: Sessions, path: str | Path) -> None:
+    with sessions.arriving() as files:
+        files[Path(path)] += 1
+
+
+def test_an_equal_upload_that_is_about_to_arrive_stays(desk: Handlers, tmp_path: Path) -> None:
+    path, other = (Path(write_jsonl(tmp_path / f"{name}.jsonl", HUMAN)) for name in ("same", "other"))
+    for read in (path, other):
+        arrive(desk.sessions, read)
+    with desk.sessions.arriving() as files:  # the file has its name already
+        for read in (path, other):
+            desk.take_file(str(read), visitor(desk))
+        desk.take_file(None, visitor(desk))
+        with desk.sessions.arriving():
+            pass
+        assert path.exists() and other.exists()
+        files[path] += 1
+    assert path.exists() and not other.exists()
+    desk.take_file(str(path), visitor(desk))
+    assert visitor(desk).human.texts == HUMAN
+    desk.take_file(None, visitor(desk))
+    assert not path.exists()
+
+
 def test_an_equal_upload_that_is_not_read_yet_stays(desk: Handlers, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "same.jsonl", HUMAN)
     for _ in ("human box", "model box"):
-        desk.sessions.arrive(path)
+        arrive(desk.sessions, path)
     desk.take_file(path, visitor(desk))
     desk.take_file(None, visitor(desk))  # before the other handler reads it
     assert "mm-problem" not in str(desk.add_files([path], visitor(desk))["model_problem"])
@@ -245,7 +269,7 @@ def test_a_file_that_another_page_uses_stays(desk: Handlers, tmp_path: Path) -> 
     path.parent.mkdir(parents=True)
     path.write_text("one\n")
     for _ in ("judge", "other judge"):
-        desk.sessions.arrive(path)
+        arrive(desk.sessions, path)
     visitor(desk).human = TextSet("people", "a.txt", ["one"], path=path)
     desk.sessions.release_read(path)
     close(desk)
@@ -270,8 +294,8 @@ def test_what_nobody_uses_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         files[name].write_bytes(b"1234")
         for path in (files[name], *([files[name].parent] if "/" in name else [])):
             os.utime(path, (time.time() - age,) * 2)
-    sessions.arrive(files["chosen/a"])  # by a judge
-    sessions.arrive(files["old/a"])  # by one who left
+    arrive(sessions, files["chosen/a"])  # by a judge
+    arrive(sessions, files["old/a"])  # by one who left
     sessions.get("a").human = TextSet("people", "a", ["one"], path=files["used/a"])
     mine = sessions.get("a").new_folder()
     os.utime(mine, (1, 1))

@@ -42,6 +42,16 @@ window.mauveBehind = edition => {
     newest = Math.max(newest, edition);
     return edition < newest ? 'yes' : '';
 };
+// Files leave their box when they are answered for: one that is chosen in that moment stays until its own answer.
+const sent = [];
+window.mauveSent = values => {
+    sent.push((values.at(-1) || []).map(file => file.path));
+    return values;
+};
+window.mauveAnswered = files => {
+    const answered = sent.shift() || [], left = (files || []).filter(file => !answered.includes(file.path));
+    return [left.length ? left : null];
+};
 // The file to download is saved at once; its link stays.
 window.mauveDownload = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('#files a[download]')?.click()));
