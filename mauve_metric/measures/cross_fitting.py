@@ -95,8 +95,8 @@ def cross_fit(
     """
     n = len(is_model)
     order = np.arange(n) if order is None else order
-    drawn, drawn_sides = np.arange(n) if groups is None else _by_first_row(groups[order]), is_model[order]
-    folds = assign_folds(drawn if units is None else _by_first_row(units[order]), drawn_sides, seed)
+    drawn, drawn_sides = np.arange(n) if groups is None else by_first_row(groups[order]), is_model[order]
+    folds = assign_folds(drawn if units is None else by_first_row(units[order]), drawn_sides, seed)
     sides = np.empty((n, 1 + permutations), dtype=np.float32)
     sides[order, 0] = drawn_sides
     rng = np.random.default_rng([seed, 1])
@@ -148,7 +148,7 @@ def cross_fit_repeatedly(
     return fitted._replace(held_out=one_fold, ranks=average_ranks(ranks) / len(ranks) - 0.5 / len(ranks), auc=auc)
 
 
-def _by_first_row(groups: Integers) -> Integers:
+def by_first_row(groups: Integers) -> Integers:
     """Number groups from 0 in the order of their first rows, (n,) → (n,)."""
     _, first, index = np.unique(groups, return_index=True, return_inverse=True)
     numbers: Integers = np.argsort(np.argsort(first))[index].astype(np.int64)

@@ -17,7 +17,7 @@ from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.row_blocks import some_numbers, some_rows
+from mauve_metric.features.row_blocks import order_of_keys, some_numbers, some_rows
 from mauve_metric.measures import frontier, precision_recall
 from mauve_metric.measures.groups import SHARED, count_groups, pair_of_groups
 from mauve_metric.measures.knn_precision_recall import (
@@ -341,7 +341,6 @@ def neighbours_of(
     """
     if not config.knn:
         return partial(dict.fromkeys, (*SupportScores._fields, *SupportIntervals._fields))
-    groups = codes_of(p, q)
     p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
     if tensors.is_tensor(projected[0]):
         drawn = [
@@ -352,12 +351,13 @@ def neighbours_of(
         scores = run(support_scores_on_device, drawn[0], drawn[1], config.knn_k, ROUNDING)
     else:
         scores = run(support_scores, p_rows, q_rows, config.knn_k, False, ROUNDING)
+    # halves are drawn in the order by content, so that they do not depend on the order of the texts
+    chosen = [some_numbers(len(side), min(len(side), KNN_MOST_ROWS), config.seed) for side in (p, q)]
+    p_order, q_order = (order_of_keys(side.row_keys[numbers]) for side, numbers in zip((p, q), chosen, strict=True))
+    groups = codes_of(p, q)
     if groups is not None:
-        p_codes, q_codes = (
-            codes[some_numbers(len(codes), min(len(codes), KNN_MOST_ROWS), config.seed)] for codes in groups
-        )
-        groups = p_codes, q_codes
-    errors = run(support_errors, p_rows, q_rows, groups, config.knn_k, config.seed)
+        groups = groups[0][chosen[0]][p_order], groups[1][chosen[1]][q_order]
+    errors = run(support_errors, p_rows[p_order], q_rows[q_order], groups, config.knn_k, config.seed)
 
     def fields() -> dict[str, Any]:
         shares: SupportScores = scores()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Bools, Floats, Integers
+from mauve_metric.measures.cross_fitting import by_first_row
 from mauve_metric.measures.knn_precision_recall import MOST_TOLERANCE, ROUNDING, SupportScores, scores_of_halves
 from mauve_metric.measures.nearest import smallest
 from mauve_metric.measures.p_values import t_quantile
@@ -70,7 +71,7 @@ def support_errors(p: Array, q: Array, groups: tuple[Integers, Integers] | None,
     four-dimensional normal sets of 600 texts, .015 in place of .034.
 
     Args:
-        p, q: projected features, (n_p, r) and (n_q, r).
+        p, q: projected features, (n_p, r) and (n_q, r), of which the halves follow the order.
         groups: codes of texts that are not independent, (n_p,) and (n_q,); None: each is alone. A group is in one half.
         k: the neighbour. seed: of the halves.
     """
@@ -144,7 +145,7 @@ def _of_halves(p: Array, codes: Integers, k: int, rng: np.random.Generator) -> f
 
 def _halves(codes: Integers, rng: np.random.Generator) -> Bools:
     """A mask of the texts in the first half of the groups, drawn at random."""
-    _, places = np.unique(codes, return_inverse=True)
-    m = int(places.max()) + 1
-    in_first: Bools = (rng.permutation(m) < m // 2)[places]
+    numbers = by_first_row(codes)
+    m = int(numbers.max()) + 1
+    in_first: Bools = (rng.permutation(m) < m // 2)[numbers]
     return in_first

@@ -304,6 +304,18 @@ def test_the_order_of_the_texts_has_no_part_in_the_headline(runs: int | str) -> 
         assert one.mauve != other.mauve  # the published number depends on the order by construction
 
 
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_order_of_the_texts_has_no_part_in_intervals_of_neighbours(grouped: bool) -> None:
+    p, q = gaussians(0, 150, 140, 8, 0.4)
+    rng = np.random.default_rng(1)
+    found = []
+    for order in ((np.arange(150), np.arange(140)), (rng.permutation(150), rng.permutation(140))):
+        groups = {"p_groups": order[0] // 5, "q_groups": order[1] // 4} if grouped else {}
+        result = compute_mauve(p_features=p[order[0]], q_features=q[order[1]], num_runs=1, **groups)
+        found.append((result.precision_ci, result.recall_ci, result.human_halves))
+    assert found[0] == found[1] and None not in found[0]
+
+
 def test_equal_signatures_mean_equal_scores() -> None:
     def digests(result: MauveResult) -> tuple[object, object]:
         return result.signature_entries["p_digest"], result.signature_entries["q_digest"]
