@@ -66,8 +66,6 @@ RUN: dict[str, Any] = {"api_visibility": "private", "trigger_mode": "once", **ON
 
 _WRITTEN = """(key, held, of_model, _, ...values) => [key, held, of_model, JSON.stringify(values), ...RANGES.map(
     ([low, high], at) => values[at] === null ? null : Math.min(Math.max(values[at], low), high))]"""
-# The answers to two changes of texts may come in the opposite order: their requests are answered beside each other.
-_BEHIND = "(key, human, model, edition, ...values) => [key, human, model, window.mauveBehind(edition), ...values]"
 _BETWEEN_SWEEPS = 60  # seconds
 # This tab of the browser keeps the key of the session, where a reload finds it, and whether the page held anything.
 _KEPT = """() => { try { return ['key', 'held'].map(name => sessionStorage.getItem(`mauve_metric_${name}`) || ''); }
@@ -299,7 +297,7 @@ class Wiring:
         outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
         outputs += [*_HUMAN, *self.models(), "edition"]
         # also of a change while the one before is checked; a sign of progress, even a hidden one, is text in a part
-        how = {**SILENT, "trigger_mode": "always_last", "js": _BEHIND, "show_progress_on": parts["edition"]}
+        how = {**SILENT, "trigger_mode": "always_last", "show_progress_on": parts["edition"]}
         changed = [parts[name].input for name in ("aligned", *SETTINGS) if name not in PLAY]
         for event in (partial(gr.on, [*changed, parts["edition"].change]), *(run.then for run in self.runs_ended)):
             self._on(event, checks, inputs, outputs, how=how, lost="skip")

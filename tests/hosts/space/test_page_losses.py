@@ -113,6 +113,13 @@ def test_what_is_chosen_while_another_file_is_read_counts_too(
     assert [page.input_value(f"#model_{number}_name input") for number in (1, 2)] == ["one", "two"]
     assert page.locator("#model_problem .mm-problem").count() == 0
 
+    edition = "#edition :is(input, textarea)"
+    page.evaluate(  # as if the answer to an earlier change had come last
+        "part => { const box = document.querySelector(part); box.value = '1'; box.dispatchEvent(new Event('input')); }",
+        edition,
+    )
+    page.wait_for_function("part => Number(document.querySelector(part).value) > 1", arg=edition)
+
     answers, shown = [], narrow.handlers._models_shown
     monkeypatch.setattr(
         narrow.handlers, "_models_shown", lambda *given: (answers.append(shown(*given)), answers[-1])[1]

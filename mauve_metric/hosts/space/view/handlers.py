@@ -153,15 +153,16 @@ class Handlers(TextHandlers):
         finally:
             self.sessions.release_read(path)
 
-    def checks(self, behind: str, values: Sequence[object], session: Session) -> Values:
+    def checks(self, edition: str, values: Sequence[object], session: Session) -> Values:
         """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast.
 
-        behind: "yes" where the page shows an older change of the texts than one that it showed before, else "".
+        edition: of the texts that the page shows, "" before the first. Answers to two changes may come in the other
+            order, since their requests are answered beside each other.
         """
         said = self.stale(values, session)
         measures = measures_notice(session.shown, bool(said))
         shown = {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
-        return shown | (self.texts_again(session) if behind else {})
+        return shown | ({} if edition in ("", str(session.edition)) else self.texts_again(session))
 
     def stale(self, values: Sequence[object], session: Session) -> str:
         """Notice shown when the inputs changed since the result was computed, else ""."""

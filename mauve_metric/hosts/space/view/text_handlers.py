@@ -42,7 +42,7 @@ class TextHandlers:
             return {**shown, "edition": str(session.edition)}
 
     def texts_again(self, session: Session) -> Values:
-        """The sets of a session for a page to which the answers to its changes came in another order."""
+        """The sets of a session for a page that does not show the last change of them."""
         with session.editing:
             shown = self._human_shown(session) | self._models_shown(session) | {"edition": str(session.edition)}
         return {name: value for name, value in shown.items() if name != "model_problem"}

@@ -36,12 +36,6 @@ window.mauveShowResult = () => {
     }));
     return [];
 };
-// Return whether the page shows an older change of the texts than one that it showed before: the later has a higher number.
-let newest = 0;
-window.mauveBehind = edition => {
-    newest = Math.max(newest, edition);
-    return edition < newest ? 'yes' : '';
-};
 // Files leave their box when they are answered for: one that is chosen in that moment stays until its own answer.
 const sent = [];
 window.mauveSent = values => {
