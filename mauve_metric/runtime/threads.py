@@ -115,7 +115,14 @@ class Shared:
     """
 
     def __init__(self, make: Callable[[], AbstractContextManager[object]]) -> None:
-        self.make, self.lock, self.callers = make, threading.Lock(), 0
+        self.make = make
+        self.reset()
+        if hasattr(os, "register_at_fork"):  # another thread may be in it
+            os.register_at_fork(after_in_child=self.reset)
+
+    def reset(self) -> None:
+        """Nobody is in it."""
+        self.lock, self.callers = threading.Lock(), 0
 
     def __enter__(self) -> None:
         with self.lock:
@@ -126,7 +133,7 @@ class Shared:
 
     def __exit__(self, *error: object) -> None:
         with self.lock:
-            self.callers -= 1
+            self.callers = max(self.callers - 1, 0)  # 0 before, if it was forked in it
             if not self.callers:
                 self.context.__exit__(None, None, None)
 
@@ -214,8 +221,6 @@ def _limit_after_fork() -> None:
     Nothing where no library that uses OpenMP was loaded before the fork: the search takes 30 ms. Processes started by
     spawn have threads of their own.
     """
-    global _one_thread
-    _one_thread = Shared(_limited_blas)  # another thread may have been in the old one
     if not _WITH_OPENMP.isdisjoint(sys.modules):
         thread_libraries().limit(limits=1, user_api="openmp")
 

@@ -138,6 +138,10 @@ def test_a_shared_context_lasts_from_the_first_to_the_last() -> None:
     leave.set()
     other.join(120)
     assert setting == [3]
+    for _ in range(2):
+        with shared:
+            shared.reset()  # as a process that is forked in it
+        assert setting == [3]
 
 
 def test_functions_that_start_and_wait_for_others_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
