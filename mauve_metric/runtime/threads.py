@@ -221,6 +221,8 @@ def _limit_after_fork() -> None:
     Nothing where no library that uses OpenMP was loaded before the fork: the search takes 30 ms. Processes started by
     spawn have threads of their own.
     """
+    global _workers
+    _workers = 0
     if not _WITH_OPENMP.isdisjoint(sys.modules):
         thread_libraries().limit(limits=1, user_api="openmp")
 
