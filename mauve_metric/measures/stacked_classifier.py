@@ -10,6 +10,7 @@ the wrong side, and free weights would turn them round.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -168,16 +169,17 @@ def _of_each(function: Callable[[int], Value], folds: int, run: Start) -> list[V
 
 def _first_eigenvectors(matrix: Array, width: int, device: torch.device | None) -> Array:
     """The eigenvectors of a symmetric matrix (k, k) with the largest eigenvalues, the largest first, (k, width)."""
+    from scipy.linalg import eigh
+
     k = len(matrix)
     if device is not None:
         import torch
 
-        vectors = as_array(torch.linalg.eigh(torch.from_numpy(matrix).to(device))[1][:, k - width :])
-    else:
-        from scipy.linalg import eigh
-
-        with one_blas_thread():  # sixteen need four times as long for a thousand rows
-            vectors = eigh(matrix, subset_by_index=[k - width, k - 1], check_finite=False)[1]
+        with suppress(torch.linalg.LinAlgError):  # type: ignore[attr-defined]  # a GPU's algorithm may not converge
+            vectors = as_array(torch.linalg.eigh(torch.from_numpy(matrix).to(device))[1])
+            return np.ascontiguousarray(vectors[:, k - width :][:, ::-1])
+    with one_blas_thread():  # sixteen need four times as long for a thousand rows
+        vectors = eigh(matrix, subset_by_index=[k - width, k - 1], check_finite=False)[1]
     return np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
 
 

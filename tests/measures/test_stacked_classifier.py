@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+import torch
 from scipy.optimize import nnls
 from sklearn.neighbors import NearestNeighbors
 
@@ -16,6 +18,7 @@ from mauve_metric.measures.linear_classifier import Standardised, fit_and_score
 from mauve_metric.measures.stacked_classifier import (
     _RIDGE,
     _axes_of_folds,
+    _first_eigenvectors,
     _least_squares,
     _nearest,
     _votes,
@@ -47,6 +50,17 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int, nearl
     exact = np.linalg.solve(root.T @ root, difference / 2 * scale) * scale
     np.testing.assert_allclose(free, exact, atol=1e-9 * np.abs(exact).max())
     assert (free < 0).any()
+
+
+@pytest.mark.parametrize("converges", [True, False])
+def test_eigenvectors_of_a_device_are_those_of_scipy(converges: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(2).normal(size=(30, 8)).astype(np.float32) * np.geomspace(9, 1, 8, dtype=np.float32)
+    expected = _first_eigenvectors(rows.T @ rows, 3, None)
+    if not converges:
+        monkeypatch.setattr(torch.linalg, "eigh", Mock(side_effect=torch.linalg.LinAlgError))
+    found = _first_eigenvectors(rows.T @ rows, 3, torch.device("cpu"))
+    assert found.shape == (8, 3) and found.dtype == np.float32
+    np.testing.assert_allclose(np.abs((found * expected).sum(axis=0)), 1, atol=1e-4)
 
 
 @pytest.mark.parametrize("d", [6, 50])
