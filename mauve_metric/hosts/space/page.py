@@ -75,6 +75,7 @@ _FOCUS = "() => { document.querySelector('#score [aria-current]')?.focus({preven
 _SHOW = "() => window.mauveShowResult()"
 _DOWNLOAD = "() => window.mauveDownload()"
 _SENT = "(...values) => window.mauveSent(values)"
+_UPLOADED = "(...values) => window.mauveUploaded(values)"
 _ANSWERED = "files => window.mauveAnswered(files)"
 _LINK = "query => window.mauveLink(query)"
 _HUMAN = ("human_preview", "human_column")
@@ -266,7 +267,7 @@ class Wiring:
     def _run(self, event: Callable[..., Dependency]) -> None:
         """Connect a comparison; the page scrolls to its result, unless it was stopped."""
         taken = [("human_paste", "model_paste", "aligned", *SETTINGS), ("human_preview", "model_1_name")]
-        ended = self._on(event, self.handlers.compare, taken, RESULT, how=RUN, progress_on="status")
+        ended = self._on(event, self.handlers.compare, taken, RESULT, how={**RUN, "js": _UPLOADED}, progress_on="status")
         ended.success(None, None, None, js=_SHOW, **QUICK)
         self.runs_ended.append(ended)
 

@@ -95,6 +95,25 @@ def test_a_file_that_is_chosen_while_the_page_is_opened_again_stays_beside_what_
     assert page.complaints == []
 
 
+def test_a_comparison_waits_for_the_files_that_are_being_uploaded(
+    context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened(context, served.local_url)
+    upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    upload(page, "model", write_jsonl(tmp_path / "greedy.jsonl", MODEL))
+    going = hold(monkeypatch, "/upload")
+    page.set_input_files("#model_file input[type=file]", write_jsonl(tmp_path / "beam.jsonl", MODEL[1:]))
+    page.wait_for_selector("#model_file :text('Uploading')")
+    page.click("#compare")
+    page.wait_for_timeout(500)
+    assert not any(session.run for session in served.handlers.sessions._sessions.values())
+    going.set()
+    page.wait_for_selector("#score :text('beam')")
+    assert page.input_value("#model_2_name input") == "beam"
+    page.close()
+    assert page.complaints == []
+
+
 def test_start_waits_for_the_files_that_are_being_uploaded(
     context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

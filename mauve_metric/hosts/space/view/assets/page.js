@@ -46,6 +46,17 @@ window.mauveAnswered = files => {
     const answered = sent.shift() || [], left = (files || []).filter(file => !answered.includes(file.path));
     return [left.length ? left : null];
 };
+// A comparison waits for the files on their way, for five minutes at most; their own request goes before it.
+const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
+window.mauveUploaded = async values => {
+    const end = Date.now() + 3e5;
+    const arriving = () => Date.now() < end && document.querySelector(':is(#human_file, #model_file) .uploading');
+    while (arriving()) {
+        while (arriving()) await pause(50);
+        await pause(200);
+    }
+    return values;
+};
 // The file to download is saved at once; its link stays.
 window.mauveDownload = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('#files a[download]')?.click()));
