@@ -399,8 +399,8 @@ class Evaluation:
         """The comparison of the texts of each label, of the models that have enough of them."""
         comparisons = {}
         # fewer texts show fewer pairs, so that those found among all are kept; repeats are looked for again
-        found = any(side.design == "found" for side in self.sides)
-        all_human, *of_models = self.sides if found else self.declared
+        has_pairs = any(side.design == "found" for side in self.sides)
+        all_human, *of_models = self.sides if has_pairs else self.declared
         models = dict(zip(self.names, of_models, strict=True))
         for label, rows in subgroups.items():
             human, rows_of_models = enough_rows(models, rows)

@@ -128,8 +128,9 @@ class MauveScore(Metric):  # type: ignore[misc]
             raise TypeError(f"without target, real must be True (human) or False (the model's), got {shown(real)}")
         if isinstance(target, bool):
             raise TypeError(f"target must be human texts, got {target}: the side of one set is real={target}")
-        given = {"preds": preds} if target is None else {"preds": preds, "target": target}
-        sides = {argument: self._featurize(argument, texts) for argument, texts in given.items()}
+        sides = {"preds": self._featurize("preds", preds)}
+        if target is not None:
+            sides["target"] = self._featurize("target", target)
         for argument, side in sides.items():
             name = _SIDES[real or argument == "target"]
             if isinstance(side, FeatureSet):
@@ -211,10 +212,10 @@ class MauveScore(Metric):  # type: ignore[misc]
         side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
         mask = int(np.bitwise_and.reduce(facts[:, -1]))  # of every text
         numbers = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
-        known: dict[str, Any] = {"format_numbers": numbers[:, :-1], "unseen": numbers[:, -1]}
-        known |= {fact: facts[:, column].view(np.uint64) for column, fact in enumerate(_FACTS)}
-        known["lengths"] = known["lengths"].view(np.int64)
-        fields = {fact: known[fact] for bit, fact in enumerate(_KNOWN) if mask >> bit & 1}
+        of_facts: dict[str, Any] = {"format_numbers": numbers[:, :-1], "unseen": numbers[:, -1]}
+        of_facts |= {fact: facts[:, column].view(np.uint64) for column, fact in enumerate(_FACTS)}
+        of_facts["lengths"] = of_facts["lengths"].view(np.int64)
+        fields = {fact: of_facts[fact] for bit, fact in enumerate(_KNOWN) if mask >> bit & 1}
         rules = (identity or {}).get("strip", "").split(",")
         fields["stripped"] = {rule: number for rule, number in of_rules.items() if rule in rules}
         return replace(side, **fields, unseen_formats=self._unseen_formats)
