@@ -94,6 +94,8 @@ SHELL = Spelling(
         "or leave featurizers out$": "or leave --featurizer out",
         r"\band p (?=holds)": "and HUMAN ",
         r"\band q (?=holds)": "and MODEL ",
+        r"models\[(['\"])(.+?)\1\]": r"MODEL \2",
+        r"\bp, (?=MODEL )": "HUMAN, ",
         r"\b(got|of) p (?=\d)": r"\1 HUMAN ",  # numbers of files of features
         r"(\bof|,) q (?=\d)": r"\1 MODEL ",
         r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",

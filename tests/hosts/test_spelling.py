@@ -57,6 +57,11 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "featurizers needs the texts of both sides, and q holds others: give texts, or leave featurizers out",
         ),
         (
+            "p, models['a'] and models['b 2'] must have the same number of columns",
+            "HUMAN, MODEL a and MODEL b 2 must have the same number of columns",
+            "p, models['a'] and models['b 2'] must have the same number of columns",
+        ),
+        (
             "seed=1 is closest; num_buckets=9 is small",
             "seed=1 is closest; --num-buckets 9 is small",
             "seed=1 is closest; “Number of buckets” set to “9” is small",
