@@ -447,7 +447,23 @@ class FeaturizeJob:
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
+        contents = [side.content for side in sides.values()]
+        for features in contents if all(isinstance(content, FeatureSet) for content in contents) else []:
+            self.name_unread(features)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
+
+    def name_unread(self, features: FeatureSet) -> None:
+        """Name options of featurizing that were given, where these features were made in another way."""
+        if features.identity is None:
+            return
+        rules, marks = self.config.strip, features.marks
+        same = {"strip": rules} if marks is not None and marks.free_of(str(rules).split(",")) else {"strip": "no"}
+        made = {"text_prefix": "", **same, **features.identity, "featurize_model_name": features.identity.get("model")}
+        names = ("featurize_model_name", "strip", *encoder_options(self.config))
+        asked = {name: getattr(self.config, name) for name in names if name in self.given}
+        asked = {name: value for name, value in asked.items() if isinstance(value, (str, int))}
+        unread = {name: value for name, value in asked.items() if str(value) != made.get(name)}
+        name_ignored("features, which are made already", unread)
 
     def check_asked(self) -> None:
         """`ValueError` if features from a file name a model that was not requested (see `follow`)."""

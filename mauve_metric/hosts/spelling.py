@@ -90,6 +90,14 @@ SHELL = Spelling(
         rf"{_NOT_IN_A_PATH}p_text(?![\w/-]|\.\w)": "HUMAN",
         rf"{_NOT_IN_A_PATH}q_text(?![\w/-]|\.\w)": "MODEL",
         r"^(p|HUMAN) and (q|MODEL) must": "HUMAN and MODEL must",
+        "^featurizers needs": "several featurizers need",
+        "or leave featurizers out$": "or leave --featurizer out",
+        r"\band p (?=holds)": "and HUMAN ",
+        r"\band q (?=holds)": "and MODEL ",
+        r"models\[(['\"])(.+?)\1\]": r"MODEL \2",
+        r"\bp, (?=MODEL )": "HUMAN, ",
+        r"\b(got|of) p (?=\d)": r"\1 HUMAN ",  # numbers of files of features
+        r"(\bof|,) q (?=\d)": r"\1 MODEL ",
         r"(`?)p_groups\1(?: and|,) \1q_groups\1": r"\1--prompt-field\1",
         r"(`?)(--[\w-]+)\1 \(((`?)\2 [\w,.]+\4)\)": r"\3",  # a flag, and the same with its value in brackets
         r"((`?)(--[\w-]+)( [\w,.]+)?\2)(?: \(\2\3(?:\4)?\2\)|, \2\3(?(4)\4)\2(?![\w-]))": r"\1",  # the same twice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -76,6 +76,7 @@ def check_stored(values: Mapping[str, Any]) -> None:
     for names, high in ((_SHARES, 1), (_COUNTS, None)):
         for name in names:
             _check_range(name, values.get(name), 0, high)
+    _check_intervals(values)
     _check_learned(values, config)
     check_closeness(values, (values.get("by_featurizer") or {}).values())
     _check_verdict(values)
@@ -130,6 +131,18 @@ def bucket_counts(values: Mapping[str, Any], side: str) -> Integers:
     return in_buckets
 
 
+def _check_intervals(values: Mapping[str, Any]) -> None:
+    """Check that every interval is two numbers, where there is one."""
+    for name, ends in values.items():
+        is_ends = isinstance(ends, (list, tuple)) and len(ends) == 2
+        if name.endswith("_ci") and ends is not None and not (is_ends and all(map(_is_number, ends))):
+            raise ValueError(f"its {name} must be two numbers, got {shown(ends)}")
+
+
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, (int, float)) and not is_bool(value)
+
+
 def _check_learned(values: Mapping[str, Any], config: MauveConfig) -> None:
     """Check score and AUC against the counts on learned buckets, from human to model-like."""
     score, auc = values.get("mauve_classifier"), values.get("auc")
@@ -169,6 +182,7 @@ def check_closeness(values: Mapping[str, Any], each: Iterable[Mapping[str, Any]]
     if value is None or ci is None:
         return
     for part in (values, *each, values.get("together") or {}):
+        _check_intervals(part)
         for score in _PARTS:
             ends = f"{score}_ci"
             if part.get(score) is None or part.get(ends) is None or (score == "mauve_debiased" and not _is_usual(part)):
@@ -213,7 +227,7 @@ def _check_range(name: str, stored: object, low: float | None, high: float | Non
     if stored is None:
         return
     least, most = -math.inf if low is None else low - _SAME, math.inf if high is None else high + _SAME
-    if not isinstance(stored, (int, float)) or is_bool(stored) or not (least <= stored <= most and stored < math.inf):
+    if not _is_number(stored) or not (least <= stored <= most and stored < math.inf):
         raise ValueError(f"its {name} must be a number in its range, got {shown(stored)}")
 
 

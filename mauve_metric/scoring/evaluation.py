@@ -398,11 +398,14 @@ class Evaluation:
     def _compare_subgroups(self, subgroups: Subgroups) -> dict[str, Comparison]:
         """The comparison of the texts of each label, of the models that have enough of them."""
         comparisons = {}
-        models = dict(zip(self.names, self.sides[1:], strict=True))
+        # fewer texts show fewer pairs, so that those found among all are kept; repeats are looked for again
+        has_pairs = any(side.design == "found" for side in self.sides)
+        all_human, *of_models = self.sides if has_pairs else self.declared
+        models = dict(zip(self.names, of_models, strict=True))
         for label, rows in subgroups.items():
             human, rows_of_models = enough_rows(models, rows)
             if human is not None and rows_of_models:
-                sides = {"human": self.sides[0].of_rows(human)}
+                sides = {"human": all_human.of_rows(human)}
                 sides |= {f"model {name}": models[name].of_rows(of_model) for name, of_model in rows_of_models.items()}
                 config = config_of_subgroup(self.config, *sides.values())
                 comparisons[label] = Evaluation.of_sets(sides, config, self.run).comparison()

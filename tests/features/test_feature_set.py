@@ -13,7 +13,7 @@ from samples import texts_of
 
 from mauve_metric import FeatureSet, compare, compute_mauve, describe, featurize
 from mauve_metric.hosts.cli import main as cli
-from mauve_metric.options import MauveConfig
+from mauve_metric.options import MauveConfig, _warn_of_ignored
 from mauve_metric.results.result import MauveResult
 
 SMALL: dict[str, Any] = {"num_buckets": 4, "knn": False, "num_runs": 1, "kmeans_num_redo": 1}
@@ -408,3 +408,14 @@ def test_characters_and_formats_without_a_token_are_known_with_and_without_the_c
 def test_numbers_of_no_texts_are_refused(numbers: Any) -> None:
     with pytest.raises(ValueError, match=r"^numbers must be one whole number or more, each from 0 to 19, got "):
         FeatureSet(np.zeros((20, 3)), lengths=np.arange(20)).of_rows(numbers)
+
+
+def test_options_that_features_were_not_made_with_are_named(caplog: pytest.LogCaptureFixture) -> None:
+    _warn_of_ignored.cache_clear()
+    made = {"featurize_model_name": "ngrams", "strip": "capitals"}
+    sides = {name: FeatureSet.from_texts(texts, **made) for name, texts in (("p", HUMAN), ("q", MODEL))}
+    compute_mauve(**sides, **SMALL, **made)  # as they were made
+    assert "no effect with the features" not in caplog.text
+    compute_mauve(**sides, **SMALL, featurize_model_name="minilm", strip="quotes", max_text_length=9, pooling="auto")
+    said = "featurize_model_name='minilm', strip='quotes', max_text_length=9"
+    assert f"no effect with the features, which are made already: {said}" in caplog.messages

@@ -46,6 +46,22 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "“Strip” set to “line_breaks” makes each text one line",
         ),
         (
+            "sets of equal size, got p 60, q 50, and of q 2 empty texts; of q_i 3",
+            "sets of equal size, got HUMAN 60, MODEL 50, and of MODEL 2 empty texts; of q_i 3",
+            "sets of equal size, got p 60, q 50, and of q 2 empty texts; of q_i 3",
+        ),
+        (
+            "featurizers needs the texts of both sides, and q holds others: give texts, or leave featurizers out",
+            "several featurizers need the texts of both sides, and MODEL holds others: give texts, or leave "
+            "--featurizer out",
+            "featurizers needs the texts of both sides, and q holds others: give texts, or leave featurizers out",
+        ),
+        (
+            "p, models['a'] and models['b 2'] must have the same number of columns",
+            "HUMAN, MODEL a and MODEL b 2 must have the same number of columns",
+            "p, models['a'] and models['b 2'] must have the same number of columns",
+        ),
+        (
             "seed=1 is closest; num_buckets=9 is small",
             "seed=1 is closest; --num-buckets 9 is small",
             "seed=1 is closest; “Number of buckets” set to “9” is small",

@@ -62,6 +62,8 @@ _CHANGES: list[tuple[dict[str, Any], str]] = [
     ({"mauve_classifier": 0.9}, "its mauve_classifier is not what"),
     ({"closeness": 0.99}, "its closeness must be no higher than its mauve_"),
     ({"closeness_ci": [0.98, 1.0]}, "its closeness must be no higher than its mauve_"),
+    *(({"closeness_ci": wrong}, "its closeness_ci must be two numbers") for wrong in ([], [0.1], ["a", "b"], 0.5)),
+    ({"by_featurizer": {"x": {"auc_ci": []}}}, "its auc_ci must be two numbers"),
     ({"verdict": "like human"}, "its verdict 'like human' is not what its own numbers give"),
     ({"verdict": "undecided"}, "its verdict 'undecided' is not what"),
     ({"shown_by": []}, "its verdict 'different' is not what"),

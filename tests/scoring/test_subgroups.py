@@ -162,6 +162,18 @@ def test_the_scores_of_a_subgroup_are_those_of_its_texts_alone(comparison: Compa
     assert own.mauve == alone.models["all"].mauve and own.mauve_debiased_ci == alone.models["all"].mauve_debiased_ci
 
 
+def test_repeats_in_a_subgroup_count_as_in_its_texts_alone() -> None:
+    rng = np.random.default_rng(5)
+    human, model, labels = rng.normal(size=(80, 3)), rng.normal(size=(80, 3)), ["a", "b"] * 40
+    model[::2] = model[np.arange(40) // 8 * 16]  # of "a", each row eight times
+    few: dict[str, Any] = {"num_runs": 1, "knn": False}
+    found = compare(p_features=human, models={"m": model}, by={"human": labels, "m": labels}, **few)
+    alone = compute_mauve(p_features=human[::2], q_features=model[::2], **few)
+    (own, other) = (found.by_subgroup[label].models["m"] for label in "ab")
+    assert (own.q_repeated, own.repeats_p_value, own.shown_by) == (1.0, alone.repeats_p_value, alone.shown_by)
+    assert own.closeness_ci == alone.closeness_ci and other.q_repeated == 0
+
+
 def test_labels_that_human_texts_and_model_have_often_enough_are_compared_on_their_own() -> None:
     rng = np.random.default_rng(4)
     human, near, far = rng.normal(size=(40, 3)), rng.normal(size=(35, 3)), rng.normal(size=(30, 3)) + 1

@@ -110,6 +110,11 @@ def _check_values(settings: Mapping[str, object]) -> None:
             f"generation_config.num_return_sequences must be 1, got {shown(returned)}: give the number of texts as "
             "num_samples"
         )
+    if settings.get("stop_strings"):  # `generate` looks for them in texts, and needs the tokenizer for that
+        cure = "give eos_token_id, or cut the texts in a generate_fn"
+        raise ValueError(
+            f"generation_config.stop_strings must be left out, got {shown(settings['stop_strings'])}: {cure}"
+        )
     for name, check in _CHECKS.items():
         value = settings.get(name)
         if name == "temperature" and value == 0:  # as some harnesses ask for greedy decoding

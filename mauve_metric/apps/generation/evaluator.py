@@ -200,6 +200,7 @@ class ModelEvaluator:
         *,
         verbose: bool = False,
         save_texts: str | Path | None = None,
+        new: bool = True,
     ) -> Evaluation:
         """Write, gather, score; the same on every process.
 
@@ -207,7 +208,8 @@ class ModelEvaluator:
             model: the model; a tokenizer's random state, mode, caches and settings are afterwards what they were.
             tokenizer: of the model.
             verbose: progress bars on the first process.
-            save_texts: the file in which the first process leaves the texts, also where there is no score.
+            save_texts: the file in which the first process leaves the texts, also where there is no score. new: never
+                replace it.
 
         Raises:
             Exception: unless `keep_going`, on every process; prompts that do not fit are refused in any case.
@@ -232,7 +234,7 @@ class ModelEvaluator:
         if evaluation is None:
             raise RuntimeError("the first process gave no evaluation")
         if save_texts is not None and rank == 0:
-            save_written(save_texts, evaluation.written, evaluation.decoder, self.writer.seed)
+            save_written(save_texts, evaluation.written, evaluation.decoder, self.writer.seed, new=new)
         if not self.keep_going:
             self._raise_together(failure, evaluation.error)
         elif evaluation.error is not None and rank == 0:

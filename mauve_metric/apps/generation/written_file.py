@@ -34,14 +34,16 @@ def check_new(path: str | Path) -> Path:
     return target
 
 
-def save_written(path: str | Path, texts: Iterable[WrittenText], decoder: str, seed: int) -> None:
-    """Write texts as JSON lines with prompt, text, decoder, seed and tokens, atomically, to a new file.
+def save_written(path: str | Path, texts: Iterable[WrittenText], decoder: str, seed: int, *, new: bool = True) -> None:
+    """Write texts as JSON lines with prompt, text, decoder, seed and tokens, atomically.
+
+    new: never replace a file.
 
     Raises:
-        OSError: the file cannot be written, or is there already.
+        OSError: the file cannot be written, or must be new and is not.
     """
     lines = [json.dumps(record_of(text, decoder, seed), ensure_ascii=False) for text in texts]
-    with written_whole(path, new=True) as temporary:
+    with written_whole(path, new) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 

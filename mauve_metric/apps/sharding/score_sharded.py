@@ -7,6 +7,7 @@ features are then scored in one process, which reads them in blocks where they a
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
@@ -32,6 +33,8 @@ from mauve_metric.runtime.outputs import check_outputs, naming
 from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.score import log_warnings
+
+logger = logging.getLogger(__name__)
 
 TextFiles = str | Path | Sequence[str | Path]
 
@@ -95,6 +98,8 @@ def score_sharded(
             raise RowsDiffer.of("prompt_field", "contradicts aligned, p_groups and q_groups: give one of them")
         for name, tasks_of_side in (("p", job.p), ("q", job.q)):
             inputs.sides[name] = inputs.sides[name]._replace(groups=job.prompts(tasks_of_side, prompt_field))
+    elif not inputs.aligned and all(side.groups is None for side in inputs.sides.values()):
+        job.name_prompts()
     tasks = [*job.p, *job.q]
     if ray is not None and (not isinstance(ray, str) or not ray.strip()):
         raise ValueError(f"ray must be 'local', 'auto' or the address of a cluster, got {shown(ray)}")
@@ -179,6 +184,20 @@ class _Job:
         self.p = shards.shard_tasks(files[0], "reference", self.output, self.config, self.run, encoding)
         self.q = shards.shard_tasks(files[1], "prediction", self.output, self.config, self.run, encoding)
         self.work = shards.ShardFeaturizer(self.config, self.run)
+
+    def name_prompts(self) -> None:
+        """Warn of a field of prompts in the first file of the model's texts, which `compute_mauve` would use."""
+        task, field = self.q[0], None
+        with contextlib.suppress(ValueError, OSError), shards.on_this_machine(task.shard) as path:  # the task says why
+            field = TextFile(path, self.run.text_field, encoding=task.encoding).side(task.side).prompt_field
+        if field is not None:
+            logger.warning(
+                "the texts of shards count as independent of each other, and %s has a field %r: where texts share "
+                "prompts, give prompt_field=%r",
+                task.shard.file_name,
+                field,
+                field,
+            )
 
     def prompts(self, tasks: Sequence[ShardTask], field: str) -> list[Hashable] | None:
         """The prompt of each text of a side that is scored; None if its files lack the field.

@@ -26,6 +26,8 @@ from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSid
 from mauve_metric.features.sides import check_same_encoder, not_independent
 from mauve_metric.hosts.harness.pair_scores import scalar_scores
 from mauve_metric.inputs.fingerprints import MARKS, TRAITS, Marks
+from mauve_metric.inputs.sources import NoTextsError
+from mauve_metric.options import STRIP
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
@@ -37,6 +39,7 @@ _SIDES = {True: "real", False: "fake"}
 _NAMES = {"real": "human texts", "fake": "texts of the model"}
 _KINDS = (torch.float32, torch.float64, torch.int64)  # of states, the wider ones later
 _FACTS = ("text_hashes", "opening_hashes", "lengths")
+_KNOWN = (*_FACTS, "format_numbers", "unseen")
 _HOST_OPTIONS = (
     "compute_on_cpu",
     "dist_sync_on_step",
@@ -100,10 +103,12 @@ class MauveScore(Metric):  # type: ignore[misc]
         self._options = options
         self._encoder: Encoder | None = None
         self._identities: dict[str, Mapping[str, str] | None] = {}
+        self._unseen_formats: frozenset[str] | None = None
+        counts = torch.zeros(3 + len(MARKS) + len(STRIP), dtype=torch.int64)
         for side in _SIDES.values():
             self.add_state(f"{side}_features", [], dist_reduce_fx=None)
             self.add_state(f"{side}_facts", [], dist_reduce_fx=None)
-            self.add_state(f"{side}_counts", torch.zeros(3 + len(MARKS), dtype=torch.int64), dist_reduce_fx="sum")
+            self.add_state(f"{side}_counts", counts.clone(), dist_reduce_fx="sum")
 
     def update(self, preds: object, target: object = None, *, real: bool | None = None) -> None:
         """Add texts of the model with human ones, or to one side alone.
@@ -127,7 +132,11 @@ class MauveScore(Metric):  # type: ignore[misc]
         if target is not None:
             sides["target"] = self._featurize("target", target)
         for argument, side in sides.items():
-            self._add(_SIDES[real or argument == "target"], argument, side)
+            name = _SIDES[real or argument == "target"]
+            if isinstance(side, FeatureSet):
+                self._add(name, argument, side)
+            else:
+                self._count(name, [0, side.dropped, 0], {}, side.stripped)
 
     def _add(self, name: str, argument: str, side: FeatureSet) -> None:
         """Add the rows of an argument to the states of a side."""
@@ -142,9 +151,13 @@ class MauveScore(Metric):  # type: ignore[misc]
             tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())
         marks = side.marks or Marks({}, None, 0)
-        counts = [side.truncated, side.dropped, marks.texts, *(marks.wrapped.get(kind, 0) for kind in MARKS)]
-        before_counts = getattr(self, f"{name}_counts")  # of texts that were cut, dropped, examined, and wrapped
-        setattr(self, f"{name}_counts", before_counts + torch.tensor(counts, device=self.device))
+        self._count(name, [side.truncated, side.dropped, marks.texts], marks.wrapped, side.stripped)
+        self._unseen_formats = self._unseen_formats if side.unseen_formats is None else side.unseen_formats
+
+    def _count(self, name: str, counts: list[int], wrapped: Mapping[str, int], stripped: Mapping[str, int]) -> None:
+        """Add numbers of a side's texts: those cut, dropped and examined, those in each wrapping, and stripped ones."""
+        each = [*counts, *(wrapped.get(kind, 0) for kind in MARKS), *(stripped.get(rule, 0) for rule in STRIP)]
+        setattr(self, f"{name}_counts", getattr(self, f"{name}_counts") + torch.tensor(each, device=self.device))
 
     def forward(self, preds: object, target: object = None, *, real: bool | None = None) -> None:
         """Add texts, as `update` does: a batch alone is too small for a score of its own."""
@@ -167,14 +180,20 @@ class MauveScore(Metric):  # type: ignore[misc]
         """Figure and axes of the scores, or of `val`: what `compute` gave, once or several times."""
         return self._plot(self.compute() if val is None else val, ax)
 
-    def _featurize(self, argument: str, texts: object) -> FeatureSet:
+    def _featurize(self, argument: str, texts: object) -> FeatureSet | NoTextsError:
+        """The features of texts; of empty texts alone, which are dropped, their numbers."""
         if isinstance(texts, FeatureSet):
             return texts
         config, run = scoring_options(self._options)
         with FeaturizeJob(config, run, frozenset(self._options), encoder=self._encoder) as job:
             if is_tensor(texts) or (isinstance(texts, np.ndarray) and texts.dtype.kind in "fiub"):
                 return job.side(InputSide("features", argument, as_array(texts) if is_tensor(texts) else texts))
-            side = job.of_texts(argument, texts)
+            try:
+                side = job.of_texts(argument, texts)
+            except NoTextsError as error:
+                if not error.dropped:
+                    raise
+                return error
             self._encoder = job.encoder
         return side
 
@@ -185,18 +204,21 @@ class MauveScore(Metric):  # type: ignore[misc]
             call = f"update(preds, target) or update(texts, real={name == 'real'})"
             raise ValueError(f"MauveScore has no {_NAMES[name]}: call {call} first")
         facts = np.concatenate([as_array(rows) for rows in getattr(self, f"{name}_facts")])
-        truncated, dropped, marked, *wrapped = getattr(self, f"{name}_counts").tolist()
+        truncated, dropped, marked, *rest = getattr(self, f"{name}_counts").tolist()
+        wrapped, of_rules = rest[: len(MARKS)], dict(zip(STRIP, rest[len(MARKS) :], strict=True))
         marks = Marks(dict(zip(MARKS, wrapped, strict=True)), None, marked) if marked == len(facts) else None
         other = self._identities.get(_SIDES[name == "fake"])  # this process may have only those texts
         identity = self._identities.get(name, other)
         side = FeatureSet(np.concatenate(parts), identity, truncated=truncated, dropped=dropped, marks=marks)
         mask = int(np.bitwise_and.reduce(facts[:, -1]))  # of every text
-        formats = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
-        fields: dict[str, Any] = {"format_numbers": formats} if mask >> len(_FACTS) & 1 else {}
-        for column, fact in enumerate(_FACTS):
-            if mask >> column & 1:
-                fields[fact] = facts[:, column].view(np.int64 if fact == "lengths" else np.uint64)
-        return replace(side, **fields)
+        numbers = np.ascontiguousarray(facts[:, len(_FACTS) : -1]).view(np.float64)
+        of_facts: dict[str, Any] = {"format_numbers": numbers[:, :-1], "unseen": numbers[:, -1]}
+        of_facts |= {fact: facts[:, column].view(np.uint64) for column, fact in enumerate(_FACTS)}
+        of_facts["lengths"] = of_facts["lengths"].view(np.int64)
+        fields = {fact: of_facts[fact] for bit, fact in enumerate(_KNOWN) if mask >> bit & 1}
+        rules = (identity or {}).get("strip", "").split(",")
+        fields["stripped"] = {rule: number for rule, number in of_rules.items() if rule in rules}
+        return replace(side, **fields, unseen_formats=self._unseen_formats)
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] | None = None, process_group: Any = None) -> None:
         """Gather the rows of all processes; each may have any number, zero included."""
@@ -211,12 +233,18 @@ class MauveScore(Metric):  # type: ignore[misc]
 
 
 def _facts(side: FeatureSet, features: Array) -> Integers:
-    """Facts of each text besides its features, (n, 4 + f): `_FACTS`, f format numbers as bits, mask of known ones."""
+    """Facts of each text besides its features, (n, 3 + f + 2).
+
+    `_FACTS`, f format numbers and the share of unseen characters as bits, and a mask of what is known.
+    """
     columns: list[Integers] = []
     for name in _FACTS:
         values = getattr(side, name)
         columns.append(np.zeros(len(features), np.int64) if values is None else values.astype(np.uint64).view(np.int64))
-    numbers = side.format_numbers
-    formats = np.zeros((len(features), len(TRAITS))) if numbers is None else np.ascontiguousarray(numbers)
-    mask = sum(1 << bit for bit, name in enumerate((*_FACTS, "format_numbers")) if getattr(side, name) is not None)
-    return np.column_stack([*columns, formats.view(np.int64), np.full(len(features), mask)])
+    numbers = np.zeros((len(features), len(TRAITS) + 1))
+    if side.format_numbers is not None:
+        numbers[:, :-1] = side.format_numbers
+    if side.unseen is not None:
+        numbers[:, -1] = side.unseen
+    mask = sum(1 << bit for bit, name in enumerate(_KNOWN) if getattr(side, name) is not None)
+    return np.column_stack([*columns, numbers.view(np.int64), np.full(len(features), mask)])

@@ -87,7 +87,7 @@ class MauveCallback(TrainerCallback):
         trainer: the Trainer, so that reporters see the values. Give it and call `trainer.add_callback` with this.
         table_rows: texts in the reporters' tables.
         save_texts: a folder in which each evaluation leaves its texts, `eval-step-000320.jsonl`, as `mauve-metric
-            generate` writes them.
+            generate` writes them; a training that is resumed or repeated replaces its own files.
         featurizers: several, as in `compute_mauve`; the references must be texts then. One after the first that fails
             is named in a warning, whatever `on_error` says, and its scores are NaN.
         **options: the others are those of `compute_mauve`; `featurize_model_name` may be "self".
@@ -235,7 +235,7 @@ class MauveCallback(TrainerCallback):
                 path = self.save_texts / f"{prefix}-step-{moment.state.global_step:06}.jsonl"
                 check_replaceable(path, b'{"prompt": ')
             written_by = self._model_and_tokenizer(moment)
-            evaluation = self.evaluator.evaluate(*written_by, verbose=verbose, save_texts=path)
+            evaluation = self.evaluator.evaluate(*written_by, verbose=verbose, save_texts=path, new=False)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
         self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
         if self.history:  # else a long training would keep all its texts

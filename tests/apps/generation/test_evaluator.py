@@ -202,6 +202,7 @@ def test_the_signature_shows_what_the_model_and_the_library_fill_in(model: Any) 
             ValueError,
             "has no setting 'temprature': did you mean",
         ),
+        ({"generation_config": {"stop_strings": ["."]}}, ValueError, "generation_config.stop_strings must be left out"),
         ({"generation_config": {"num_beams": -1}}, ValueError, "generation_config.num_beams must be an integer"),
         ({"generation_config": {"max_new_tokens": -1}}, ValueError, "generation_config.max_new_tokens must be"),
         ({"generation_config": {"top_p": 2}}, ValueError, "top_p must be a number in \\(0, 1\\], got 2"),

@@ -80,6 +80,22 @@ def test_the_result_is_that_of_one_machine_to_the_last_number(
     assert result.to_dict() == expected.to_dict() and np.array_equal(result.q_labels, expected.q_labels)
 
 
+def test_a_field_of_prompts_that_is_not_used_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    sides = {}
+    for name, texts in (("p", HUMAN[:40]), ("q", MODEL[:40])):
+        sides[f"{name}_text"] = file = tmp_path / f"{name}.jsonl"
+        rows = (json.dumps({"text": text, "prompt": f"prompt {number // 2}"}) for number, text in enumerate(texts))
+        file.write_text("\n".join(rows), encoding="utf-8")
+    options = {"featurize_model_name": ngrams, "num_buckets": 4, "num_runs": 1}
+    said = "q.jsonl has a field 'prompt': where texts share prompts, give prompt_field='prompt'"
+    for given in ({}, {"prompt_field": "prompt"}, {"aligned": True}):
+        caplog.clear()
+        result = score_sharded(**sides, folder=tmp_path / "out", **options, **given)
+        assert (said in caplog.text) == (not given) and result.design == {0: "undeclared"}.get(
+            len(given), result.design
+        )
+
+
 @pytest.mark.more
 def test_prompts_in_a_field_are_the_groups(tmp_path: Path) -> None:
     prompts = [f"prompt {number // 2}" for number in range(len(HUMAN))]

@@ -46,6 +46,22 @@ def features(seed: int = 0) -> tuple[Any, Any]:
     return rng.normal(size=(60, 6)), rng.normal(size=(50, 6)) + 1
 
 
+def test_what_is_known_of_the_texts_is_that_of_one_call() -> None:
+    """What strip took off, characters that the featurizer cannot read, layout that it leaves out, and empty batches."""
+    unseen = [f"{'அஆஇஈ'[number % 4] * 5} {number} and {'ஐஒ'[number % 2] * (number % 7 + 1)}" for number in range(30)]
+    lines = [text.upper().replace(" ", "\n") for text in MODEL]
+    for human, model in ((HUMAN, lines), (unseen, unseen[::-1])):
+        options = {"featurize_model_name": "use", "strip": "quotes,capitals", "empty_texts": "drop", "num_runs": 1}
+        direct = compute_mauve(p_text=["", *human], q_text=[*model, " "], **options)
+        whole = filled(host.MauveScore(**options), [*human, ""], [" ", *model], batch=1)
+        whole.compute()
+        assert (whole.result.p_stripped, whole.result.q_stripped) == (direct.p_stripped, direct.q_stripped)
+        assert (whole.result.p_dropped, whole.result.q_dropped) == (1, 1)
+        assert whole.result.verdict_reason == direct.verdict_reason
+        codes = [[warning.code for warning in result.warnings] for result in (whole.result, direct)]
+        assert codes[0] == [code for code in codes[1] if code != "opening_in_one_set"]
+
+
 def test_scalars_are_those_of_the_result() -> None:
     metric = filled(score())
     found = metric.compute()

@@ -151,6 +151,9 @@ def test_each_evaluation_leaves_its_texts(tiny_gpt2: str, tokenizer: Any, tmp_pa
     assert len(rows) == 16 and all(row["text"].startswith(row["prompt"]) for row in rows)
     earlier = callback.history[0].evaluation
     assert earlier.texts == () and earlier.result is not None and earlier.result.texts == ()
+    before = files[-1].read_text(encoding="utf-8")
+    make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(save_texts=tmp_path / "texts")]).train()  # again
+    assert files[-1].read_text(encoding="utf-8") != before  # without prompts
     files[0].write_text("notes of my own\n", encoding="utf-8")
     with pytest.raises(FileExistsError, match="is a file of something else"):
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(save_texts=tmp_path / "texts")]).train()

@@ -47,7 +47,11 @@ def run(options: argparse.Namespace) -> int:
     sides = two_sides(options)
     settings = signature_options(then, texts=not {"p", "q"} <= {*sides})
     if isinstance(each := before.get("by_featurizer"), Mapping) and len(each) > 1:
-        settings["featurizers"] = [*each]
+        models = {name: parse_signature(str(result["signature"])) for name, result in each.items()}
+        settings["featurizers"] = {name: model.get("featurize_model_name", name) for name, model in models.items()}
+        settings.pop("featurize_model_name", None)  # the first of them, which may have another name
+    if "reference_name" in before:
+        settings["reference_name"] = before["reference_name"]
     result = compute_mauve(**keywords_of(compute_mauve, options) | settings | sides)
 
     values = json.loads(json_of(result.to_dict()))
@@ -122,4 +126,6 @@ def _result_before(signature: str) -> Mapping[str, Any]:
     content = read_json(signature)
     if not isinstance(content, dict) or not isinstance(content.get("signature"), str):
         raise ValueError(f"SIGNATURE must be a file of `score --json`, got {signature!r} without a signature")
-    return content
+    if "models" in content:
+        raise ValueError(f"SIGNATURE must be a file of `score --json`, got {signature!r}, a comparison of models")
+    return {name: value for name, value in content.items() if not name.startswith("_")}  # those of `evaluate.save`

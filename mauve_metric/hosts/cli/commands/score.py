@@ -13,6 +13,7 @@ from mauve_metric.hosts.cli.exit_status import failed_gate
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result, show_result_of, tell, two_sides
 from mauve_metric.hosts.spelling import flag_of
+from mauve_metric.options import config_fields, run_fields
 from mauve_metric.runtime.outputs import REPORT_FILES
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ EXAMPLES = """examples:
   mauve-metric score human.jsonl model.jsonl --prompt-field prompt
   mauve-metric score human.jsonl model.jsonl --json --report report.html"""
 _ONLY_WITH_FOLDER = ("ray", "workers", "cpus_per_worker", "gpus_per_worker")
-_NOT_FOR_SHARDS = ("reference_field", "prediction_field", "reference_name")
+_FIELDS_OF_SIDES = ("reference_field", "prediction_field")
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -74,9 +75,15 @@ def usage_error(options: argparse.Namespace) -> str | None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
         return "--featurizer is given once for shards (-o)"
-    other = next((name for name in _NOT_FOR_SHARDS if flags.get(name) is not None), None)
-    instead = "leave it out" if other == "reference_name" else "use --text-field"
-    return None if other is None else f"{flag_of(other)} is not for shards (-o): {instead}"
+    unused = {**config_fields(), **run_fields()}.keys() - {
+        **config_fields("score_sharded"),
+        **run_fields("score_sharded"),
+    }
+    other = next((name for name in (*_FIELDS_OF_SIDES, "header", *sorted(unused)) if flags.get(name) is not None), None)
+    if other is None:
+        return None
+    flag = flag_of(other) if flags[other] is not False else flag_of(f"no_{other}")
+    return f"{flag} is not for shards (-o): {'use --text-field' if other in _FIELDS_OF_SIDES else 'leave it out'}"
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ import pytest
 from commands import direct, input_error
 from samples import texts_of, write_jsonl
 
+from mauve_metric import compute_mauve
 from mauve_metric.hosts.cli.main import main
 
 OPTIONS: dict[str, Any] = {
@@ -113,6 +114,29 @@ def test_a_removed_score_and_an_unknown_one_are_named(
     older = {**short, "signature": short["signature"].replace("|mauve_metric:", "|mauve_metric:before-")}
     del older["luck"]
     assert {*named(older, 0)} == {*gone, "mauve_metric"}  # a version that had fewer scores
+
+
+def test_names_of_the_result_and_facts_of_its_file_do_not_differ(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = tmp_path / "score.json"
+    named = direct(files, **OPTIONS, reference_name="release 1.2").to_dict()
+    stored.write_text(json.dumps({**named, "_timestamp": "of `evaluate.save`"}))
+    assert main(["reproduce", str(stored), *files]) == 0 and "Nothing differs" in capsys.readouterr().out
+
+
+def test_featurizers_with_names_of_their_own_are_reproduced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sides = [write_jsonl(tmp_path / f"{name}.jsonl", texts_of(40, seed=seed)) for name, seed in (("p", 0), ("q", 1))]
+    featurizers = {"style": "ngrams", "topics": "use"}
+    result = compute_mauve(p_text=sides[0], q_text=sides[1], featurizers=featurizers, num_runs=1, cache=False)
+    (tmp_path / "score.json").write_text(json.dumps(result.to_dict()))
+    assert main(["reproduce", str(tmp_path / "score.json"), *sides, "--no-cache"]) == 0, capsys.readouterr()
+
+
+def test_a_comparison_is_no_score(files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored = tmp_path / "compare.json"
+    stored.write_text(json.dumps({"models": {}, "signature": scored(files)["signature"]}))
+    assert "a comparison of models" in input_error(["reproduce", str(stored), *files], capsys)
 
 
 def test_the_last_digits_may_differ(files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,9 @@ def test_output_of_other_libraries_is_not_in_the_json(
         (["a.jsonl", "b.jsonl", "--workers", "2"], "--workers needs -o DIR"),
         (["--ray", "a.jsonl", "b.jsonl", "-o", "out"], "expected local, auto or HOST:PORT, got 'a.jsonl'"),
         (["a.jsonl", "-o", "out"], "-o needs HUMAN and MODEL"),
+        (["a.jsonl", "b.jsonl", "-o", "out", "--independent"], "--independent is not for shards (-o): leave it out"),
+        (["a.jsonl", "b.jsonl", "-o", "out", "--no-cache"], "--no-cache is not for shards (-o): leave it out"),
+        (["a.jsonl", "b.jsonl", "-o", "out", "--header"], "--header is not for shards (-o): leave it out"),
     ],
 )
 def test_wrong_usage_is_refused(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
