@@ -267,7 +267,8 @@ class Wiring:
     def _run(self, event: Callable[..., Dependency]) -> None:
         """Connect a comparison; the page scrolls to its result, unless it was stopped."""
         taken = [("human_paste", "model_paste", "aligned", *SETTINGS), ("human_preview", "model_1_name")]
-        ended = self._on(event, self.handlers.compare, taken, RESULT, how={**RUN, "js": _UPLOADED}, progress_on="status")
+        how = {**RUN, "js": _UPLOADED}
+        ended = self._on(event, self.handlers.compare, taken, RESULT, how=how, progress_on="status")
         ended.success(None, None, None, js=_SHOW, **QUICK)
         self.runs_ended.append(ended)
 
