@@ -18,15 +18,25 @@ from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures import cross_fitting
 from mauve_metric.measures.cross_fitting import (
+    CrossFitted,
     assign_folds,
     buckets_of_ranks,
+    check_groups,
     cross_fit,
     cross_fit_repeatedly,
     monotone_buckets,
     permuted_sides,
     ranks_in_folds,
+    same_rows,
+    without_large,
 )
-from mauve_metric.measures.linear_classifier import Standardised, held_out_scores, ledoit_wolf, without_noise
+from mauve_metric.measures.linear_classifier import (
+    Standardised,
+    fit_and_score,
+    held_out_scores,
+    ledoit_wolf,
+    without_noise,
+)
 
 
 def _two_sets(n: int, d: int, shift: float, seed: int = 0) -> tuple[Array, Array]:
@@ -189,6 +199,132 @@ def test_permuted_sides_keep_the_design() -> None:
     for fold in range(4):
         inside = np.arange(80) % 4 == fold
         assert (singles[inside].sum(axis=0) == is_model[inside].sum()).all()
+
+
+def test_groups_go_to_the_folds_by_kind_and_the_largest_first() -> None:
+    """Of P alone 3, 1 and 2 texts; of both 1 + 2, 2 + 1 and 2 + 2; of Q alone 1 and 4."""
+    human, model = np.array([3, 1, 2, 1, 2, 2, 0, 0]), np.array([0, 0, 0, 2, 1, 2, 1, 4])
+    groups = np.concatenate([np.repeat(np.arange(8), human), np.repeat(np.arange(8), model)])
+    is_model = np.arange(len(groups)) >= human.sum()
+    order = [0, 2, 1, 5, 4, 3, 7, 6]  # of equal sizes the one with fewer of the model's
+    for folds, number in ((2, 2), (3, 3), (9, 5)):  # at most as many as there are groups of the model
+        fold_of = assign_folds(groups, is_model, folds=folds)
+        of_groups = [int(fold_of[groups == group][0]) for group in range(8)]
+        assert of_groups == [order.index(group) % number for group in range(8)]
+
+
+def test_too_few_groups_are_counted_for_each_side() -> None:
+    groups, is_model = np.array([0, 0, 1, 2, 3, 3]), np.arange(6) >= 3
+    assert check_groups(groups, is_model, 2) == 2
+    with pytest.raises(ValueError, match=r"at least 3 texts .* got 2 in the first set and 2 in the second"):
+        check_groups(groups, is_model, 3)
+    with pytest.raises(ValueError, match="got 3 in the first set and 1 in the second"):
+        check_groups(groups[:5], np.arange(5) >= 4, 2)
+
+
+def test_units_of_a_tenth_of_a_side_are_no_units() -> None:
+    units = np.full(40, -1)
+    units[[0, 1]], units[[2, 20]], units[[21, 22]], units[[23, 3]] = 0, 1, 2, 3
+    expected = np.full(40, -1)
+    expected[[2, 20]], expected[[23, 3]] = 1, 3
+    assert without_large(units, np.arange(40) >= 20).tolist() == expected.tolist()
+    more = np.r_[units, -1, -1]  # 2 of 21 are less than a tenth
+    assert without_large(more, np.r_[np.arange(40) >= 20, False, True]).tolist() == more.tolist()
+
+
+def test_equal_rows_and_rows_of_equal_groups_are_joined() -> None:
+    rows = np.array([[1.0, 2], [3, 4], [1, 2], [5, 6], [3, 4], [7, 8]])
+    for some in (rows, ArrayRows(rows)):
+        assert same_rows(some).tolist() == [0, 1, 0, 2, 1, 3]
+        assert same_rows(some, np.array([0, 1, 2, 2, 3, 4])).tolist() == [0, 1, 0, 0, 1, 2]
+    assert same_rows(np.arange(4.0)[:, None], np.array([7, 2, 7, 9])).tolist() == [1, 0, 1, 2]
+
+
+def test_permutations_that_do_not_vary_are_no_test() -> None:
+    fitted = cross_fit(*_two_sets(10, 2, 1.0), permutations=3)
+    same = CrossFitted(fitted.held_out, fitted.ranks, 0.7, np.full(5, 0.5))
+    assert same.p_value == 1.0
+
+
+def test_the_order_in_which_rows_come_does_not_matter_if_one_is_given() -> None:
+    """Folds, permutations, the rows that squares are fitted to and groups follow the order."""
+    rows, is_model = _two_sets(30, 4, 1.0)
+    rng = np.random.default_rng(3)
+    groups = rng.integers(40, size=60)
+    units = groups // 2
+    shuffled = rng.permutation(60)
+    places = np.argsort(shuffled)
+    for stacked in (False, True):
+        options = {"permutations": 3, "stacked": stacked}
+        one = cross_fit(rows, is_model, groups, units=units, **options)
+        two = cross_fit(
+            rows[shuffled], is_model[shuffled], groups[shuffled], units=units[shuffled], order=places, **options
+        )
+        for name in ("fold_of", "groups", "is_model"):
+            np.testing.assert_array_equal(getattr(two.held_out, name)[places], getattr(one.held_out, name))
+        scale = np.abs(one.held_out.scores).max()
+        np.testing.assert_allclose(two.held_out.scores[places], one.held_out.scores, atol=1e-3 * scale)
+        np.testing.assert_allclose(two.permuted, one.permuted, atol=0.02)
+        assert len(one.permuted) == 3
+        assert {len({*one.held_out.fold_of[units == unit].tolist()}) for unit in units.tolist()} == {1}
+        assert len({*one.held_out.groups.tolist()}) == len({*groups.tolist()}) > len({*units.tolist()})
+
+
+def test_the_auc_of_several_divisions_is_that_of_their_mean_ranks() -> None:
+    rows, is_model = _two_sets(30, 4, 1.0)
+    groups = np.tile(np.arange(30), 2)
+    found = cross_fit_repeatedly(rows, is_model, groups, divisions=2, permutations=4)
+    assert found.auc == pytest.approx(roc_auc_score(is_model, found.held_out.scores), abs=1e-12)
+    assert found.held_out.fold_of.tolist() == [0] * 60
+    first = cross_fit(rows, is_model, groups, permutations=4, stacked=True)
+    np.testing.assert_allclose(found.permuted, first.permuted, atol=0.02)  # a pair of a fold of 6 + 6 is .006
+    one = cross_fit_repeatedly(rows, is_model, groups, divisions=1, permutations=4)
+    np.testing.assert_allclose(one.held_out.scores, first.held_out.scores, atol=1e-3)
+    assert one.auc == pytest.approx(first.auc, abs=0.02) and one.held_out.fold_of.max() == 4
+
+
+def test_aucs_of_tied_scores_are_those_of_scikit_learn_for_every_division() -> None:
+    rng = np.random.default_rng(8)
+    scores, sides = rng.integers(4, size=(60, 3)).astype(np.float32), rng.random((60, 3)) < 0.4
+    fold_of = rng.integers(3, size=60)
+    sides[fold_of == 2, 2] = True  # no pairs there
+    expected = []
+    for column in range(3):
+        right = pairs = 0.0
+        for fold in range(3):
+            is_model, of_fold = sides[fold_of == fold, column], scores[fold_of == fold, column]
+            if (weight := is_model.sum() * (~is_model).sum()) > 0:
+                right, pairs = right + weight * roc_auc_score(is_model, of_fold), pairs + weight
+        expected.append(right / pairs)
+    found = cross_fitting._mean_auc(scores, sides.astype(np.float32), fold_of)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("unit", [1.0, 1e20])
+def test_rows_are_standardised_over_all_blocks(dtype: type, unit: float) -> None:
+    rng = np.random.default_rng(9)
+    rows = ((rng.normal(size=(300, 3)) * [1, 5, 0.1] + [3, 0, -7]) * unit).astype(dtype)
+    held = rows.astype(np.float64)
+    expected = (held - held.mean(axis=0)) / held.std(axis=0)
+    numbers = np.array([299, 4, 150])
+    for some in (Standardised(rows), Standardised(ArrayRows(rows))):
+        np.testing.assert_allclose(np.concatenate(list(some)), expected, rtol=0, atol=1e-4)  # float32
+        np.testing.assert_allclose(some.take(numbers), expected[numbers], rtol=0, atol=1e-4)
+
+
+def test_a_classifier_of_some_rows_scores_others() -> None:
+    """Of rows standardised as those that it is fitted to, for each division into sides."""
+    rng = np.random.default_rng(10)
+    fitted, rows = rng.normal(size=(50, 4)) * [1, 3, 0.2, 1] + 2, rng.normal(size=(7, 4)) * 2
+    sides = rng.random((50, 2)) < 0.4
+    found = fit_and_score(fitted.astype(np.float32), sides.astype(np.float32), rows.astype(np.float32))
+    standard, others = ((some - fitted.mean(axis=0)) / fitted.std(axis=0) for some in (fitted, rows))
+    oracle = LedoitWolf().fit(standard)
+    for column in range(2):
+        means = [standard[sides[:, column] == side].mean(axis=0) for side in (False, True)]
+        expected = (others - (means[0] + means[1]) / 2) @ np.linalg.solve(oracle.covariance_, means[1] - means[0])
+        np.testing.assert_allclose(found[:, column], expected, rtol=0, atol=1e-3 * np.abs(expected).max())  # float32
 
 
 def test_a_single_permutation_is_no_test() -> None:
