@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
+from mauve_metric.measures import stacked_classifier
 from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.measures.linear_classifier import Standardised, fit_and_score
 from mauve_metric.measures.stacked_classifier import (
@@ -107,6 +108,92 @@ def test_votes_are_those_of_scikit_learns_neighbours() -> None:
     for k, votes in zip((5, 15), _votes(found, sides, (5, 15)), strict=True):
         of_model = sides[expected[:, :k]].sum(axis=1)
         np.testing.assert_allclose(votes, np.log((of_model + 0.5) / (k - of_model + 0.5)), rtol=1e-6)
+
+
+def test_squares_are_all_products_of_two_axes_and_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacked_classifier, "_AXES_OF_SQUARES", 2)
+    rows = np.array([[1.0, 2, 3], [4, -5, 6]], dtype=np.float32)
+    expected = [[1, 2, 4, np.log(14)], [16, -20, 25, np.log(77)]]
+    np.testing.assert_allclose(stacked_classifier._squares(rows), expected, rtol=1e-6)
+    # squares below the rounding of their mean, 1e-7 of it
+    logs = stacked_classifier._log(np.array([0.0, 1e-20, 3, 1], dtype=np.float32))
+    np.testing.assert_allclose(logs, np.log([2.0**-23, 2.0**-23, 3, 1]), rtol=1e-5)
+    assert np.isfinite(stacked_classifier._log(np.zeros(3, dtype=np.float32))).all()
+
+
+def test_rows_are_fitted_to_in_a_random_order_of_each_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    rows, fold_of, is_model = rng.normal(size=(60, 3)), np.arange(60) % 5, np.arange(60) % 3 == 0
+    seen, order = np.arange(60) < 50, rng.permutation(60)
+    for most in (12, 100):
+        monkeypatch.setattr(stacked_classifier, "_MOST_FITTED", most)
+        standardised = Standardised(rows)
+        sample = stacked_classifier._Sample.of(standardised, fold_of, seen, is_model, order, 25)
+        assert len({*sample.numbers.tolist()}) == len(sample.numbers) and seen[sample.numbers].all()
+        sizes = [min(most, int((seen & (is_model == side)).sum())) for side in (False, True)]
+        assert is_model[sample.numbers].tolist() == [False] * sizes[0] + [True] * sizes[1]
+        assert sample.ranks.tolist() == [*range(sizes[0]), *range(sizes[1])]
+        np.testing.assert_array_equal(sample.rows, standardised.take(sample.numbers))
+        np.testing.assert_array_equal(sample.fold_of, fold_of[sample.numbers])
+        other = stacked_classifier._Sample.of(standardised, fold_of, seen, is_model, order, 26)
+        assert other.numbers.tolist() != sample.numbers.tolist()
+
+
+def test_neighbours_are_of_other_folds_and_among_the_first_rows_of_each_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thirty rows a side the first twenty are candidates; a row and its fold are none of its own."""
+    monkeypatch.setattr(stacked_classifier, "MOST_REFERENCES", 20)
+    rng = np.random.default_rng(9)
+    rows, fold_of, is_model = rng.normal(size=(60, 4)), np.arange(60) % 5, np.arange(60) >= 30
+    standardised = Standardised(rows)
+    sample = stacked_classifier._Sample.of(
+        standardised, fold_of, np.ones(60, dtype=bool), is_model, np.arange(60), seed=25
+    )
+    axes = [np.linalg.qr(rng.normal(size=(4, 3)))[0].astype(np.float32) for _ in range(5)]
+    leading = stacked_classifier._on_axes(standardised, fold_of, axes, None)
+    held = np.concatenate(list(standardised))
+    nearest, logs = stacked_classifier._neighbours(sample, axes, leading, fold_of, None)
+    candidates = sample.numbers[sample.ranks < 20]
+    assert nearest.shape == logs.shape == (60, min((fold_of[candidates] != fold).sum() for fold in range(5)))
+    for row in range(60):
+        np.testing.assert_allclose(leading[row], held[row] @ axes[fold_of[row]], atol=1e-5)
+        others = candidates[fold_of[candidates] != fold_of[row]]
+        squares = np.square((held[others] - held[row]) @ axes[fold_of[row]]).sum(axis=1)
+        order = np.argsort(squares)[: nearest.shape[1]]
+        assert set(nearest[row, :10].tolist()) == set(others[order[:10]].tolist())
+        np.testing.assert_allclose(logs[row], np.log(squares[order]), atol=1e-2)  # float32 of 1e-4 and more
+
+
+def test_squares_are_scored_by_the_classifier_of_the_other_folds() -> None:
+    rng = np.random.default_rng(10)
+    rows, fold_of, is_model = rng.normal(size=(80, 3)), np.arange(80) % 4, np.arange(80) >= 40
+    standardised, sides = Standardised(rows), rng.permuted(np.stack([is_model] * 2, axis=1), axis=0).astype(np.float32)
+    seen = np.arange(80) % 7 > 0
+    sample = stacked_classifier._Sample.of(standardised, fold_of, seen, is_model, np.arange(80), seed=25)
+    axes = [np.eye(3, dtype=np.float32)[:, [1, 0, 2]] for _ in range(4)]
+    leading = stacked_classifier._on_axes(standardised, fold_of, axes, None)
+    found = stacked_classifier._squares_view(sample, axes, leading, fold_of, sides, run_when_asked)
+    squares = stacked_classifier._squares(leading)
+    for fold in range(4):
+        outside, inside = seen & (fold_of != fold), fold_of == fold
+        expected = fit_and_score(squares[outside], sides[outside], squares[inside])
+        np.testing.assert_allclose(found[inside], expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_views_are_of_as_many_neighbours_as_they_say() -> None:
+    """Log distances to the sixth and the 45th, or the last of fewer."""
+    rng = np.random.default_rng(11)
+    for texts, last in ((120, 45), (40, 20)):
+        rows, fold_of = Standardised(rng.normal(size=(texts, 3))), np.arange(texts) // 2 % 2
+        sides = (np.arange(texts) % 2).astype(np.float32)[:, None]
+        rising, free = views(rows, fold_of, sides, np.ones(texts, dtype=bool), np.arange(texts), 25)
+        held = np.concatenate(list(rows))
+        for row in range(texts):  # all three axes: distances are those of the rows
+            others = fold_of != fold_of[row]
+            away = np.square(held[others] - held[row]).sum(axis=1)
+            order = np.argsort(away)
+            assert [float(view[row, 0]) for view in free] == pytest.approx(np.log(away[order[[5, last - 1]]]), abs=1e-2)
+            of_model = sides[others][order[:5], 0].sum()
+            assert rising[3][row, 0] == pytest.approx(np.log((of_model + 0.5) / (5.5 - of_model)), abs=1e-5)
 
 
 def spread(rng: np.random.Generator, n: int) -> Sets:
