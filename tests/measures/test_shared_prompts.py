@@ -42,16 +42,17 @@ def test_independent_sets_have_no_pairs() -> None:
     assert sum(found) <= 1
 
 
-@pytest.mark.parametrize(("pairs", "found"), [(64, 0), (66, 7)])
+@pytest.mark.parametrize(("pairs", "near", "found"), [(64, 7, 0), (66, 7, 7), (64, 8, 8)])
 def test_mutual_neighbours_must_be_three_standard_errors_more_than_chance(
-    pairs: int, found: int, monkeypatch: pytest.MonkeyPatch
+    pairs: int, near: int, found: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 100 rows, where half of the splits' have one: 64 are 2.8 errors more, 66 are 3.2.
 
-    Seven pairs are nearer than any of the splits, too few to count as near copies.
+    Seven pairs that are nearer than any of the splits are too few to count as near copies: twice one per cent of 64
+    are 1.28, and four roots of that and two more are 7.8.
     """
     rows, numbers = np.eye(200, dtype=np.float32), np.arange(100)
-    cosines = np.r_[np.full(7, 0.99), np.full(pairs - 7, 0.5), np.zeros(100 - pairs)].astype(np.float32)[:, None]
+    cosines = np.r_[np.full(near, 0.99), np.full(pairs - near, 0.5), np.zeros(100 - pairs)].astype(np.float32)[:, None]
     p, q = rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:]
     by_chance = numbers, numbers % 2 == 0, np.full(100, 2.0)
     monkeypatch.setattr(shared_prompts, "_split", lambda *_: by_chance)
@@ -66,6 +67,72 @@ def test_the_share_of_pairs_by_chance_is_that_of_the_rows_without_a_partner(monk
     monkeypatch.setattr(shared_prompts, "_least_gap", lambda *numbers: shares.append(numbers[2]) or 0.0)
     find_pairs(rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:])
     assert shares == pytest.approx([(1 - 0.3 / 0.5) * 0.5 / 0.8])
+
+
+@pytest.mark.parametrize(("n_p", "n_q"), [(120, 80), (80, 120)])
+def test_pairs_of_sets_of_unequal_size_are_in_the_order_of_p(n_p: int, n_q: int) -> None:
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(120, 40))
+    p, q = rows[:n_p], (rows + 0.1 * rng.normal(size=rows.shape))[rng.permutation(n_q)]
+    order = np.linalg.norm(q[:, None] - p[None], axis=2).argmin(axis=1)  # the row of P for each of Q
+    pairs = find_pairs(*standardised(p, q))
+    assert len(pairs) >= 76 and (np.diff(pairs[:, 0]) > 0).all()
+    assert np.mean(order[pairs[:, 1]] == pairs[:, 0]) > 0.95
+
+
+def test_the_least_gap_leaves_one_pair_of_twenty_to_chance() -> None:
+    """A loop over the percentiles of the observed gaps."""
+    rng = np.random.default_rng(6)
+    for by_chance, shift in ((0.3, 0.5), (0.9, 0.1), (0.04, 0.0), (0.0, 0.0), (0.9, 0.0)):
+        chance, observed = np.sort(1 + rng.exponential(size=80)), 1 + shift + rng.exponential(1.5, size=60)
+        expected = np.inf
+        for gap in sorted(np.percentile(observed, range(101)), reverse=True):
+            if by_chance * np.mean(chance >= gap) <= 0.05 * np.mean(observed >= gap):
+                expected = gap
+        assert shared_prompts._least_gap(chance, observed, by_chance) == pytest.approx(expected, rel=1e-12)
+    assert shared_prompts._least_gap(np.array([]), np.array([1.0, 2.0]), 0.04) == 1.0
+    assert shared_prompts._least_gap(np.array([]), np.array([1.0, 2.0]), 0.06) == np.inf
+    assert shared_prompts._least_gap(np.array([3.0]), np.array([1.0, 2.0]), 0.9) == np.inf
+    assert shared_prompts._least_gap(np.array([1.0, 1.5]), np.array([1.0, 2.0]), 0.9) == pytest.approx(1.51)
+
+
+@pytest.mark.parametrize(("n", "share", "size"), [(40, 0.3, 12), (40, 0.01, 1), (10, 0.25, 2)])
+def test_a_split_is_of_two_random_parts(n: int, share: float, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_prompts, "_MOST_SPLIT", 5)
+    rows = np.random.default_rng(7).normal(size=(n, 4)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    order = np.random.default_rng(8).permutation(n)
+    expected = _neighbours(rows[order[:size]], rows[order[size:]], np.arange(min(size, 5)))
+    for found, one in zip(shared_prompts._split(rows, share, np.random.default_rng(8)), expected, strict=True):
+        np.testing.assert_array_equal(found, one)
+
+
+def test_blocks_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, q = standardised(*np.random.default_rng(9).normal(size=(2, 20, 4)))
+    expected = shared_prompts._two_nearest(p, q)
+    monkeypatch.setattr(shared_prompts, "_BLOCK", 7 * 20)
+    found = shared_prompts._two_nearest(p, q)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_allclose(found[1:], expected[1:], atol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_rows_are_standardised_over_both_sets_and_of_length_one(dtype: type) -> None:
+    rng = np.random.default_rng(10)
+    p, q = ((10 * rng.normal(size=(n, 5)) + [0, 7, -9, 3, 3]).astype(dtype) for n in (12, 7))
+    p[:, 4], q[:, 4] = 3, 3
+    rows = np.concatenate([p, q]).astype(np.float64)
+    middle = rows.mean(axis=0)
+    rows[:, :4] = (rows - middle)[:, :4] / rows.std(axis=0)[:4]
+    rows[:, 4] = 0
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    found = standardised(p, q)
+    assert [side.shape for side in found] == [(12, 5), (7, 5)] and found[0].dtype == np.float32
+    np.testing.assert_allclose(np.concatenate(found), rows, atol=1e-5)
+    if dtype == np.float64:
+        np.testing.assert_allclose(np.concatenate(standardised(1e200 * p, 1e200 * q)), rows, atol=1e-5)
+    assert not np.concatenate(standardised(p[:1], p[:1])).any()
 
 
 def test_a_row_without_a_next_neighbour_has_the_farthest() -> None:
