@@ -483,13 +483,22 @@ def test_blocks_and_tolerance_on_a_device(monkeypatch: pytest.MonkeyPatch) -> No
     assert knn_precision_recall.support_scores_on_device(*edge, 1, 1e-4).precision == 0.8
 
 
-def test_points_on_the_edge_are_inside_on_a_device() -> None:
+@pytest.mark.parametrize("make", [lattice, far_lattice])
+def test_points_on_the_edge_are_inside_on_a_device(make: Callable[[int], tuple[Floats, Floats]]) -> None:
     torch = pytest.importorskip("torch")
+    p, q = make(17)
     for k in (1, 4):
-        p, q = lattice(17)
         found = knn_precision_recall.support_scores_on_device(torch.from_numpy(p), torch.from_numpy(q), k)
         assert found == pytest.approx(naive(p, q, k, False), rel=0, abs=1e-12)
         assert naive(p, q, k, True).recall < found.recall
+
+
+def test_distances_of_float32_rows_are_those_of_float64() -> None:
+    a, b = (side.astype(np.float32) for side in random_pair(18))
+    i, j = np.arange(40), np.arange(40)[::-1]
+    found = knn_precision_recall._exact(a, b, i, j)
+    expected = np.square(a[i].astype(np.float64) - b[j]).sum(axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
 def test_halves_of_rows_with_copies_have_the_scores_of_two_sets() -> None:
