@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
-from mauve_metric.measures import cross_fitting
+from mauve_metric.measures import cross_fitting, linear_classifier
 from mauve_metric.measures.cross_fitting import (
     CrossFitted,
     assign_folds,
@@ -201,6 +201,19 @@ def test_permuted_sides_keep_the_design() -> None:
         assert (singles[inside].sum(axis=0) == is_model[inside].sum()).all()
 
 
+def test_permuted_sides_of_unequal_size_keep_their_numbers_in_each_fold() -> None:
+    """A third of the texts is the model's, but for those of one group of two texts of both sides."""
+    is_model, fold_of = np.arange(62) % 3 == 0, np.arange(62) // 4 % 5
+    groups = np.r_[np.arange(60), 60, 60]
+    fold_of[60:] = 2
+    found = permuted_sides(is_model, groups, fold_of, 40, np.random.default_rng(1))
+    assert (found[60] != found[61]).all() and 0 < found[60].mean() < 1
+    for fold in range(5):
+        inside = fold_of == fold
+        assert (found[inside].sum(axis=0) == is_model[inside].sum()).all()
+        assert len(np.unique(found[inside], axis=1).T) > 20
+
+
 def test_groups_go_to_the_folds_by_kind_and_the_largest_first() -> None:
     """Of P alone 3, 1 and 2 texts; of both 1 + 2, 2 + 1 and 2 + 2; of Q alone 1 and 4."""
     human, model = np.array([3, 1, 2, 1, 2, 2, 0, 0]), np.array([0, 0, 0, 2, 1, 2, 1, 4])
@@ -278,6 +291,11 @@ def test_the_auc_of_several_divisions_is_that_of_their_mean_ranks() -> None:
     assert found.held_out.fold_of.tolist() == [0] * 60
     first = cross_fit(rows, is_model, groups, permutations=4, stacked=True)
     np.testing.assert_allclose(found.permuted, first.permuted, atol=0.02)  # a pair of a fold of 6 + 6 is .006
+    assert first.auc == pytest.approx(cross_fit(rows, is_model, groups, stacked=True).auc, abs=0.02)
+    other = cross_fit(rows, is_model, groups, permutations=4, stacked=True, seed=7)
+    assert not np.array_equal(other.held_out.fold_of, first.held_out.fold_of)
+    again = cross_fit_repeatedly(rows, is_model, groups, divisions=2, permutations=4, seed=7)
+    np.testing.assert_allclose(again.permuted, other.permuted, atol=0.02)
     one = cross_fit_repeatedly(rows, is_model, groups, divisions=1, permutations=4)
     np.testing.assert_allclose(one.held_out.scores, first.held_out.scores, atol=1e-3)
     assert one.auc == pytest.approx(first.auc, abs=0.02) and one.held_out.fold_of.max() == 4
@@ -298,6 +316,15 @@ def test_aucs_of_tied_scores_are_those_of_scikit_learn_for_every_division() -> N
         expected.append(right / pairs)
     found = cross_fitting._mean_auc(scores, sides.astype(np.float32), fold_of)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_unit_is_a_power_of_two_where_squares_could_leave_float32() -> None:
+    for largest, exponent in ((3e15, -52), (4e-15, 47), (1.0e12, -40), (1e-12, 39), (1.7e308, -1023), (1e-310, 1000)):
+        for sign in (1, -1):
+            rows = np.array([[largest, 0.0], [-largest / 2, largest / 3]]) * sign
+            assert linear_classifier._unit(rows) == linear_classifier._unit(ArrayRows(rows)) == 2.0**exponent
+    for largest in (0.0, 1.1e-12, 1.0, 0.9e12):
+        assert linear_classifier._unit(np.array([[0.0, -largest], [largest / 2, 0.0]])) == 1.0
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -327,6 +354,15 @@ def test_a_classifier_of_some_rows_scores_others() -> None:
         np.testing.assert_allclose(found[:, column], expected, rtol=0, atol=1e-3 * np.abs(expected).max())  # float32
 
 
+def test_scores_of_one_direction_are_taken_as_they_are() -> None:
+    rows, is_model = _two_sets(20, 100, 2.0)
+    held_out = cross_fit(rows, is_model).held_out
+    sides = is_model[:, None].astype(np.float32)
+    (expected,) = held_out_scores(Standardised(rows), held_out.fold_of, sides, np.ones(40, dtype=bool))
+    np.testing.assert_allclose(held_out.scores, expected[:, 0], atol=1e-3 * np.abs(expected).max())
+
+
+@pytest.mark.filterwarnings("error")
 def test_a_single_permutation_is_no_test() -> None:
     rows, is_model = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) >= 10
     assert cross_fit(rows, is_model, permutations=1).p_value == cross_fit(rows, is_model).p_value == 1.0
