@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -105,13 +106,14 @@ def test_the_unit_of_the_features_does_not_matter(exponent: int) -> None:
     np.testing.assert_allclose(scores[1], scores[0], atol=1e-4 * np.abs(scores[0]).max())
 
 
-def test_the_unit_of_a_single_column_does_not_matter() -> None:
+@pytest.mark.parametrize("largest", [1e5, 1e15])
+def test_the_unit_of_a_single_column_does_not_matter(largest: float) -> None:
     """float32 does not hold the squares of 1e-33, which columns of real encoders are."""
     rng = np.random.default_rng(5)
     rows = (rng.normal(size=(120, 3)) + np.repeat([[0.0], [1.0]], 60, axis=0)).astype(np.float32)
     side = np.arange(120) >= 60
     expected = cross_fit(rows, side).held_out.scores
-    found = cross_fit(rows * np.array([1e-33, 1, 1e15], dtype=np.float32), side).held_out.scores
+    found = cross_fit(rows * np.array([1e-33, 1, largest], dtype=np.float32), side).held_out.scores
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
@@ -327,6 +329,55 @@ def test_the_unit_is_a_power_of_two_where_squares_could_leave_float32() -> None:
         assert linear_classifier._unit(np.array([[0.0, -largest], [largest / 2, 0.0]])) == 1.0
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n, d", [(60, 8), (40, 100)])
+def test_scores_of_each_division_are_those_of_the_discriminant(n: int, d: int) -> None:
+    """Of two random divisions, and of two with a single text of a side, which is in the first fold."""
+    rng = np.random.default_rng(11)
+    rows, fold_of = rng.normal(size=(n, d)) * np.geomspace(1, 3, d), np.arange(n) % 5
+    sides = np.stack([rng.random(n) < 0.3, rng.random(n) < 0.6, np.arange(n) == 5, np.arange(n) != 5], axis=1)
+    found = held_out_scores(Standardised(rows), fold_of, sides.astype(np.float32), np.ones(n, dtype=bool))[0]
+    assert np.isfinite(found).all()
+    standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    for column, fold in np.ndindex(4, 5):
+        part, held, is_model = fold_of != fold, fold_of == fold, sides[:, column]
+        if min((part & is_model).sum(), (part & ~is_model).sum()) == 0:
+            continue  # nothing to learn from
+        covariance = np.cov(standard[part].T, ddof=0)
+        fourth = float(np.square(np.square(standard[part]).sum(axis=1)).mean())
+        shrinkage = ledoit_wolf(covariance, fourth, float(part.sum()), d)
+        shrunk = (1 - shrinkage) * covariance + shrinkage * np.trace(covariance) / d * np.eye(d)
+        means = [standard[part & (is_model == side)].mean(axis=0) for side in (False, True)]
+        expected = (standard[held] - (means[0] + means[1]) / 2) @ np.linalg.solve(shrunk, means[1] - means[0])
+        # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
+        np.testing.assert_allclose(found[held, column], expected, rtol=0, atol=1e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("d, number", [(100, 1), (81, 1), (80, 2), (5, 2)])
+def test_a_second_direction_needs_as_many_rows_without_a_fold_as_columns(d: int, number: int) -> None:
+    rows, fold_of = np.random.default_rng(12).normal(size=(101, d)), np.arange(101) % 5
+    sides, seen = (np.arange(101) % 2).astype(np.float32)[:, None], np.arange(101) > 0
+    found = held_out_scores(Standardised(rows), fold_of, sides, seen)
+    assert [scores.shape for scores in found] == [(101, 1)] * number
+
+
+class _ShortBlocks(ArrayRows):
+    def blocks(self) -> Iterator[Array]:
+        return (self.array[start : start + 7] for start in range(0, len(self.array), 7))
+
+
+def test_blocks_of_rows_have_the_scores_of_all() -> None:
+    rows, is_model = _two_sets(40, 5, 1.0)
+    fold_of, seen = np.random.default_rng(13).integers(5, size=80), np.arange(80) % 9 > 0
+    sides = np.stack([is_model, np.roll(is_model, 17)], axis=1).astype(np.float32)
+    for one, two in zip(
+        *(held_out_scores(Standardised(some), fold_of, sides, seen) for some in (rows, _ShortBlocks(rows))), strict=True
+    ):
+        np.testing.assert_allclose(two, one, atol=1e-3 * np.abs(one).max())
+    one, two = (cross_fit(some, is_model, stacked=True) for some in (rows, _ShortBlocks(rows)))
+    np.testing.assert_allclose(two.held_out.scores, one.held_out.scores, atol=1e-3 * np.abs(one.held_out.scores).max())
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("unit", [1.0, 1e20])
 def test_rows_are_standardised_over_all_blocks(dtype: type, unit: float) -> None:
@@ -348,6 +399,7 @@ def test_a_classifier_of_some_rows_scores_others() -> None:
     found = fit_and_score(fitted.astype(np.float32), sides.astype(np.float32), rows.astype(np.float32))
     standard, others = ((some - fitted.mean(axis=0)) / fitted.std(axis=0) for some in (fitted, rows))
     oracle = LedoitWolf().fit(standard)
+    assert found.shape == (7, 2)
     for column in range(2):
         means = [standard[sides[:, column] == side].mean(axis=0) for side in (False, True)]
         expected = (others - (means[0] + means[1]) / 2) @ np.linalg.solve(oracle.covariance_, means[1] - means[0])

@@ -45,3 +45,14 @@ def test_few_columns_stand_out_of_noise_and_of_small_differences() -> None:
     both = 3 * noise
     both[0] = 40
     assert np.linalg.norm(without_noise(both, np.ones(1))[1:]) > 0.7 * np.linalg.norm(both[1:])
+
+
+@pytest.mark.filterwarnings("error")
+def test_differences_of_each_division_are_judged_by_themselves() -> None:
+    """Of next to nothing, of noise with another variance, and with one column and all far beyond it."""
+    rng = np.random.default_rng(2)
+    delta = rng.normal(size=(40, 4)) * [0.01, 3, 1, 30]
+    delta[0, 2] = 12
+    variances = np.array([1.0, 9.0, 1.0, 1.0])
+    alone = [without_noise(delta[:, [column]], variances[[column]]) for column in range(4)]
+    np.testing.assert_allclose(without_noise(delta, variances), np.hstack(alone), rtol=1e-4)  # float32
