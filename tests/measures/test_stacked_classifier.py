@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import nnls
 from sklearn.neighbors import NearestNeighbors
 
-from mauve_metric.arrays import Array
+from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.measures import stacked_classifier
 from mauve_metric.measures.cross_fitting import cross_fit
@@ -50,6 +51,17 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int, nearl
     assert (free < 0).any()
 
 
+def test_each_of_several_problems_has_its_own_weights() -> None:
+    rng = np.random.default_rng(15)
+    covariances = np.array([np.cov((rng.normal(size=(50, 5)) @ rng.normal(size=(5, 5))).T) for _ in range(12)])
+    differences = rng.normal(size=(12, 5))
+    covariances[3, 2], covariances[3, :, 2], differences[3, 2] = 0, 0, 0  # a view that does not vary
+    expected = [_least_squares(*pair, 4) for pair in zip(covariances[:, None], differences[:, None], strict=True)]
+    found = _least_squares(covariances.reshape(3, 4, 5, 5), differences.reshape(3, 4, 5), 4)
+    np.testing.assert_allclose(found.reshape(12, 5), np.concatenate(expected), rtol=1e-9)
+    assert (found[..., :4] >= 0).all() and len(np.unique((found > 0).reshape(12, 5), axis=0)) > 5
+
+
 @pytest.mark.parametrize("d", [6, 50])
 def test_the_axes_of_a_fold_are_those_of_the_others(d: int) -> None:
     rows = np.random.default_rng(3).normal(size=(40, d)) * np.geomspace(3, 1, d)
@@ -57,6 +69,41 @@ def test_the_axes_of_a_fold_are_those_of_the_others(d: int) -> None:
     for fold, axes in enumerate(_axes_of_folds(rows, fold_of, 3, None, run_when_asked)):
         expected = np.linalg.svd(rows[fold_of != fold])[2][:3]
         np.testing.assert_allclose(np.abs(expected @ axes), np.eye(3), atol=1e-5)  # float32, and either sign
+
+
+def test_there_are_no_more_axes_than_rows_of_the_other_folds() -> None:
+    rows, fold_of = np.random.default_rng(12).normal(size=(12, 50)).astype(np.float32), np.arange(12) % 3
+    rows[:, 30:] = 0
+    for d, width, number in ((50, 64, 8), (50, 5, 5), (4, 64, 4)):
+        axes = _axes_of_folds(rows[:, :d], fold_of, width, None, run_when_asked)
+        assert [of_fold.shape for of_fold in axes] == [(d, number)] * 3
+
+
+@pytest.mark.parametrize(("most", "width"), [(60 * 25 + 59, 25), (60 * 10, 20), (60 * 1000, 64)])
+def test_axes_are_as_many_as_fit_and_of_some_rows(most: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, fit = [], stacked_classifier._axes_of_folds
+
+    def spy(sample: Array, fold_of: Integers, number: int, *options: Any) -> list[Array]:
+        asked.append((len(sample), len(fold_of), number))
+        return fit(sample, fold_of, number, *options)
+
+    monkeypatch.setattr(stacked_classifier, "_axes_of_folds", spy)
+    monkeypatch.setattr(stacked_classifier, "_MOST_LEADING", most)
+    monkeypatch.setattr(stacked_classifier, "_MOST_OF_AXES", 22)
+    rows, fold_of = Standardised(np.random.default_rng(14).normal(size=(60, 3))), np.arange(60) // 2 % 5
+    sides = (np.arange(60) % 2).astype(np.float32)[:, None]
+    views(rows, fold_of, sides, np.ones(60, dtype=bool), np.arange(60), 25)
+    assert asked == [(44, 44, width)]
+
+
+def test_rows_are_drawn_from_the_sides_that_are_not_permuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, draw = [], stacked_classifier._Sample.of
+    monkeypatch.setattr(stacked_classifier._Sample, "of", lambda *options: drawn.append(options[3]) or draw(*options))
+    rng = np.random.default_rng(13)
+    is_model, rows, fold_of = np.arange(60) % 2 == 0, Standardised(rng.normal(size=(60, 3))), np.arange(60) // 2 % 5
+    sides = np.stack([is_model, rng.permutation(is_model), rng.permutation(is_model)], axis=1).astype(np.float32)
+    views(rows, fold_of, sides, np.ones(60, dtype=bool), np.arange(60), 25)
+    np.testing.assert_array_equal(drawn, [is_model])
 
 
 def test_views_are_combined_by_the_moments_of_the_other_folds_for_each_division() -> None:
@@ -73,6 +120,24 @@ def test_views_are_combined_by_the_moments_of_the_other_folds_for_each_division(
         weights = _least_squares(covariance[None], (means[1] - means[0])[None], 2)[0]
         expected = (rows[fold_of == fold] - means.mean(axis=0)) @ weights
         np.testing.assert_allclose(found[fold_of == fold, column], expected, atol=1e-6)  # float32
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_single_text_of_a_side_is_its_mean() -> None:
+    """Two of the model's in two of three folds, so that the third is scored by both, and theirs by one; or by none."""
+    rng = np.random.default_rng(16)
+    sides, fold_of = np.isin(np.arange(24), (0, 1)).astype(np.float32)[:, None], np.arange(24) % 3
+    rising, seen = [sides + rng.normal(size=(24, 1)) for _ in range(2)], np.ones(24, dtype=bool)
+    found, rows = combined_scores(rising, [], sides, fold_of, seen), np.hstack(rising)
+    for fold in range(3):
+        of_sides = [rows[(fold_of != fold) & (sides[:, 0] == side)] for side in (0, 1)]
+        means = np.array([part.mean(axis=0) for part in of_sides])
+        covariance = np.mean([np.cov(part.T, ddof=0) for part in of_sides], axis=0)
+        weights = _least_squares(covariance[None], (means[1] - means[0])[None], 2)[0]
+        expected = (rows[fold_of == fold] - means.mean(axis=0)) @ weights
+        np.testing.assert_allclose(found[fold_of == fold, 0], expected, atol=1e-5)  # float32
+    alone = np.isin(np.arange(24), (0, 3)).astype(np.float32)[:, None]
+    assert np.isfinite(combined_scores(rising, [], alone, fold_of, seen)).all()
 
 
 def test_a_view_that_leans_to_the_wrong_side_is_left_out_and_not_turned_round() -> None:
@@ -194,6 +259,12 @@ def test_views_are_of_as_many_neighbours_as_they_say() -> None:
             assert [float(view[row, 0]) for view in free] == pytest.approx(np.log(away[order[[5, last - 1]]]), abs=1e-2)
             of_model = sides[others][order[:5], 0].sum()
             assert rising[3][row, 0] == pytest.approx(np.log((of_model + 0.5) / (5.5 - of_model)), abs=1e-5)
+
+
+def test_votes_of_fewer_neighbours_are_those_of_all() -> None:
+    sides = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], dtype=np.float32)
+    (votes,) = _votes(np.array([[0, 1, 2], [3, 2, 1]] * 4), sides, (5,))
+    np.testing.assert_allclose(votes, np.log([[2.5 / 1.5, 0.5 / 3.5], [2.5 / 1.5, 1.5 / 2.5]] * 4), rtol=1e-6)
 
 
 def spread(rng: np.random.Generator, n: int) -> Sets:
