@@ -37,6 +37,7 @@ def test_equal_labels_have_equal_codes_on_all_sides() -> None:
         ([0, 1, 2], [3, 4, 5], "independent"),
         ([0, 1, 2], [2, 3, 4], "prompts"),
         ([0, 0, 1], [0, 1, 1], "prompts"),
+        ([0, 0, 1], [0, 1, 0], "prompts"),
         ([0, 1, 2], [3, 3, 4], "prompts"),
     ],
 )
@@ -72,6 +73,11 @@ def test_groups_of_one_side_have_no_texts_on_the_other() -> None:
         for sizes, groups in ((found.p_sizes, p_groups), (found.q_sizes, q_groups)):
             assert sizes.tolist() == [(groups == code).sum() for code in found.codes]
         assert sorted(found.codes.tolist()) == [4, 6, 9]
+        for texts, (labels, groups) in ((found.p, sides[0]), (found.q, sides[1])):
+            assert texts.tolist() == [
+                ((groups == found.codes[group]) & (labels == bucket)).sum()
+                for group, bucket in zip(found.group, found.bucket, strict=True)
+            ]
 
 
 def test_the_order_of_groups_follows_from_their_content_alone() -> None:
@@ -84,6 +90,12 @@ def test_the_order_of_groups_follows_from_their_content_alone() -> None:
         renamed = np.random.default_rng(seed).permutation(8)
         found = codes_by_content(labels, [renamed[side] for side in codes])
         assert [side.tolist() for side in found] == [side.tolist() for side in expected]
+    labels, codes = [*labels, np.array([0, 2])], [*codes, np.array([8, 7])]
+    expected = codes_by_content(labels, codes)
+    assert [len(side) for side in expected] == [5, 5, 2]
+    found = codes_by_content(labels, [8 - side for side in codes])
+    assert [side.tolist() for side in found] == [side.tolist() for side in expected]
+    assert expected[2][1] == expected[1][2] and expected[0][3] == expected[1][3]
 
 
 def test_sets_are_uneven_from_a_quarter_more_texts_a_group() -> None:
@@ -101,6 +113,10 @@ def test_of_three_sets_the_one_with_the_fewest_rows_a_group_says_how_many_stay()
     found = stand_ins(set_of, codes, seed=0)
     assert found is not None
     assert [len(np.unique(found[codes == code])) for code in range(9)] == [2] * 9
+
+
+def test_a_set_without_groups_of_its_own_says_nothing_about_another() -> None:
+    assert stand_ins(np.array([0, 0, 1, 1, 1, 1]), np.array([0, 1, 0, 1, 5, 5]), seed=0) is None
 
 
 def test_rows_stand_for_those_of_their_group_and_set_alone() -> None:

@@ -74,7 +74,8 @@ def test_few_rows_have_no_repeats() -> None:
 def test_shares_and_groups_are_those_of_the_definitions(seed: int, correlation: float, sizes: tuple[int, int]) -> None:
     """All distances, a row at a time; answers of one size on each side, so that one, both or none repeat themselves."""
     rng = np.random.default_rng(seed)
-    sides = standardised(*(answers(rng, np.full(60 // size, size), 12, correlation) for size in sizes))
+    numbers = [np.full(n // size, size) for n, size in zip((60, 72), sizes, strict=True)]
+    sides = standardised(*(answers(rng, of_side, 12, correlation) for of_side in numbers))
     rows = [side.astype(np.float64) for side in sides]
 
     def nearest(of: int, others: int) -> np.ndarray:
@@ -106,19 +107,24 @@ def test_sets_of_fifty_rows_are_searched() -> None:
     rng = np.random.default_rng(6)
     rows, others = answers(rng, np.full(25, 2)), answers(rng, np.full(26, 2))
     for sides, is_searched in (((rows, others), True), ((others, rows[:49]), False), ((rows[:49], others), False)):
-        assert all((found.spaced > 0.5) == is_searched for found in find_repeats(*standardised(*sides)))
+        found = find_repeats(*standardised(*sides))
+        assert all((repeats.spaced > 0.5) == is_searched for repeats in found)
+        assert [len(repeats.groups) for repeats in found] == [len(repeats.repeated) for repeats in found]
+        assert [len(repeats.groups) for repeats in found] == [len(side) for side in sides]
 
 
-@pytest.mark.parametrize(("fewest", "is_searched"), [(100, True), (101, False)])
+@pytest.mark.parametrize(("fewest", "is_searched"), [(102, True), (103, False)])
 def test_chance_is_known_from_enough_rows(fewest: int, is_searched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All fifty rows of either side have a neighbour on the other one that is nearer than the tenth of their own."""
+    """All 50 and 52 rows of the sides have a neighbour on the other one that is nearer than the tenth of their own."""
     rng = np.random.default_rng(7)
-    sides = standardised(*(answers(rng, np.full(25, 2), 3, 0.9) for _ in range(2)))
+    sides = standardised(*(answers(rng, np.full(number, 2), 3, 0.9) for number in (25, 26)))
     away = [np.linalg.norm(one[:, None] - two[None], axis=2) for one, two in ((sides[0],) * 2, sides, (sides[1],) * 2)]
     assert (away[1].min(axis=1) <= np.sort(away[0], axis=1)[:, 10]).all()
     assert (away[1].min(axis=0) <= np.sort(away[2], axis=1)[:, 10]).all()
     monkeypatch.setattr(repeats, "FEWEST_BY_CHANCE", fewest)
-    assert any(found.spaced > 0 for found in find_repeats(*sides)) == is_searched
+    found = find_repeats(*sides)
+    assert any(one.spaced > 0 for one in found) == is_searched
+    assert [(len(one.groups), len(one.repeated)) for one in found] == [(50, 50), (52, 52)]
 
 
 def test_blocks_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +146,8 @@ def test_neighbours_are_those_of_all_distances_and_groups_the_connected_ones() -
     np.testing.assert_array_equal(nearest, np.argsort(distances, axis=1)[:, :NEIGHBOURS])
     np.testing.assert_allclose(found, np.sort(distances, axis=1)[:, :NEIGHBOURS], atol=1e-3)
     chain = np.array([[1, 4], [0, 2], [1, 3], [4, 2], [3, 0]])  # 0 – 1 – 2, and 3 nearer to none
-    assert _groups(chain, np.array([[0.4, 1.0], [0.4, 1.0], [0.4, 1.0], [0.5, 1.0], [0.9, 1.0]]), 0.5).tolist() == [
-        *([0] * 3), -1, -1
-    ]  # fmt: skip
+    last = np.array([1.0, 2.0, 0.5, 1.0, 3.0])[:, None]
+    distances = np.array([[0.4, 1.0], [0.4, 1.0], [0.4, 1.0], [0.5, 1.0], [0.9, 1.0]]) * last
+    assert _groups(chain, distances, 0.5).tolist() == [0, 0, 0, -1, -1]
+    distances[1:3, 0] = last[1:3, 0]  # row 0 alone is near to one
+    assert _groups(chain, distances, 0.5).tolist() == [0, 0, -1, -1, -1]
