@@ -59,14 +59,23 @@ def test_mutual_neighbours_must_be_three_standard_errors_more_than_chance(
     np.testing.assert_array_equal(find_pairs(p, q), np.stack([numbers[:found]] * 2, axis=1))
 
 
-def test_the_share_of_pairs_by_chance_is_that_of_the_rows_without_a_partner(monkeypatch: pytest.MonkeyPatch) -> None:
-    """80 of 100 rows have a mutual neighbour, half of the rest by chance: 20 % of 1 - .3/.5, so .2 of the .8."""
+@pytest.mark.parametrize(("pairs", "share"), [(80, 1 - 0.3 / 0.5), (40, 1.0)])  # of those by chance
+def test_the_share_of_pairs_by_chance_is_that_of_the_rows_without_a_partner(
+    pairs: int, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """80 of 100 rows have a mutual neighbour, half of the rest by chance: 20 % of 1 - .3/.5, so .2 of the .8.
+
+    Of 40 all are. The pairs at the least gap are kept.
+    """
     rows, numbers, shares = np.eye(200, dtype=np.float32), np.arange(100), []
-    cosines = np.r_[np.full(80, 0.9), np.zeros(20)].astype(np.float32)[:, None]
+    cosines = np.r_[np.full(pairs, 0.9), np.zeros(100 - pairs)].astype(np.float32)[:, None]
     monkeypatch.setattr(shared_prompts, "_split", lambda *_: (numbers, numbers % 2 == 0, np.full(100, 2.0)))
-    monkeypatch.setattr(shared_prompts, "_least_gap", lambda *numbers: shares.append(numbers[2]) or 0.0)
+    monkeypatch.setattr(shared_prompts, "_least_gap", lambda *numbers: shares.append(numbers[2]) or numbers[1].min())
+    found = find_pairs(rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:])
+    assert shares == pytest.approx([share * 0.5 / (pairs / 100)]) and len(found) == pairs
+    monkeypatch.setattr(shared_prompts, "_split", lambda *_: (numbers, numbers >= 0, np.full(100, 2.0)))
     find_pairs(rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:])
-    assert shares == pytest.approx([(1 - 0.3 / 0.5) * 0.5 / 0.8])
+    assert shares[1:] == [1.0]  # where all rows of the splits have a neighbour
 
 
 @pytest.mark.parametrize(("n_p", "n_q"), [(120, 80), (80, 120)])
@@ -131,7 +140,8 @@ def test_rows_are_standardised_over_both_sets_and_of_length_one(dtype: type) -> 
     assert [side.shape for side in found] == [(12, 5), (7, 5)] and found[0].dtype == np.float32
     np.testing.assert_allclose(np.concatenate(found), rows, atol=1e-5)
     if dtype == np.float64:
-        np.testing.assert_allclose(np.concatenate(standardised(1e200 * p, 1e200 * q)), rows, atol=1e-5)
+        for scale in (np.float64(1e200), np.array([1, 1e-200, 1e200, 1, 1e-200])):
+            np.testing.assert_allclose(np.concatenate(standardised(scale * p, scale * q)), rows, atol=1e-5)
     assert not np.concatenate(standardised(p[:1], p[:1])).any()
 
 
@@ -163,6 +173,20 @@ def test_mutual_neighbours_are_those_of_all_distances() -> None:
     j = nearest[i]
     second = min(np.sort(distances[i])[1], np.sort(distances[:, j])[1])
     assert gap[i] == pytest.approx(second / distances[i, j], rel=1e-3)  # float32
+
+
+def test_copies_are_at_the_least_distance() -> None:
+    rows = np.eye(3, dtype=np.float32)
+    nearest, mutual, gap = _neighbours(rows, rows, np.arange(3))
+    assert nearest.tolist() == [0, 1, 2] and mutual.all()
+    assert gap == pytest.approx(np.full(3, 2**0.5 / 1e-3), rel=1e-4)  # float32
+
+
+def test_rows_of_a_single_column_have_length_one() -> None:
+    p, q = np.array([[0.1], [0.3], [-4.0]]), np.array([[0.2], [0.9]])
+    signs = np.sign(np.concatenate([p, q]) - np.concatenate([p, q]).mean())
+    np.testing.assert_allclose(np.concatenate(standardised(p, q)), signs, rtol=1e-6)
+    assert len(np.unique(signs)) == 2
 
 
 def test_offsets_scales_and_constant_columns_have_no_part_in_it() -> None:
