@@ -155,6 +155,16 @@ def test_without_any_error_the_largest_groups_widen_the_interval() -> None:
     assert (1 - theta) ** 2 == pytest.approx(z2 * 2 * 3 * variance, rel=1e-9)
 
 
+def test_where_all_scores_are_equal_the_largest_groups_widen_the_interval() -> None:
+    is_model = np.arange(24) >= 12
+    held_out = HeldOut(np.zeros(24), is_model, np.zeros(24, dtype=np.int64), np.arange(24) // 3)
+    measured = auc_of_scores(held_out)
+    assert measured.value == 0.5 and measured.p_value == 0.5 and measured.ci is not None
+    z2, theta = t.isf(0.025, 12 / 3 - 1) ** 2, measured.ci[0]
+    variance = theta * (1 - theta) * (1 + 11 * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / 144
+    assert (0.5 - theta) ** 2 == pytest.approx(z2 * 2 * 3 * variance, rel=1e-9)
+
+
 def by_mean_difference(rows: np.ndarray, is_model: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
     """Scores by the simplest classifier there is, cross-fitted: fast enough for hundreds of runs."""
     scores = np.zeros(len(rows))
