@@ -432,7 +432,7 @@ def test_probabilities_of_less_precision_are_used_as_they_are() -> None:
     p, q = np.random.default_rng(5).dirichlet(np.ones(50), size=2).astype(np.float32)
     expected = frontier(p.astype(np.float64), q.astype(np.float64), [0.3])
     np.testing.assert_array_equal(frontier(p, q, [0.3]), expected)
-    weights, curve = np.float32([0.3, 0.9]), divergence_curve([0.5, 0.5], [0.75, 0.25]).astype(np.float32)
+    weights, curve = np.float32([0.1, 0.9]), divergence_curve([0.5, 0.5], [0.75, 0.25]).astype(np.float32)
     np.testing.assert_array_equal(frontier(p, q, weights), frontier(p, q, weights.astype(np.float64)))
     assert curve_area(curve) == curve_area(curve.astype(np.float64))
 
