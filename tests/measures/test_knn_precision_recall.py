@@ -86,6 +86,12 @@ def far_lattice(seed: int) -> tuple[Floats, Floats]:
     return p, q
 
 
+def farther_lattice(seed: int) -> tuple[Floats, Floats]:
+    """The lattice at 10⁹, whose squares float64 cannot hold."""
+    p, q = lattice(seed)
+    return p + 1e9, q + 1e9
+
+
 def near_ties(seed: int) -> tuple[Floats, Floats]:
     """Distances that differ by a few units of the float64 rounding of the coordinates, far below float32's."""
     rng = np.random.default_rng(seed)
@@ -483,7 +489,7 @@ def test_blocks_and_tolerance_on_a_device(monkeypatch: pytest.MonkeyPatch) -> No
     assert knn_precision_recall.support_scores_on_device(*edge, 1, 1e-4).precision == 0.8
 
 
-@pytest.mark.parametrize("make", [lattice, far_lattice])
+@pytest.mark.parametrize("make", [lattice, far_lattice, farther_lattice])
 def test_points_on_the_edge_are_inside_on_a_device(make: Callable[[int], tuple[Floats, Floats]]) -> None:
     torch = pytest.importorskip("torch")
     p, q = make(17)
