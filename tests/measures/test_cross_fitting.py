@@ -239,10 +239,11 @@ def test_too_few_groups_are_counted_for_each_side() -> None:
 
 def test_units_of_a_tenth_of_a_side_are_no_units() -> None:
     units = np.full(40, -1)
-    units[[0, 1]], units[[2, 20]], units[[21, 22]], units[[23, 3]] = 0, 1, 2, 3
+    units[[0, 1]], units[[2, 20]], units[[23, 3]], units[[21, 22]] = 0, 1, 2, 3
     expected = np.full(40, -1)
-    expected[[2, 20]], expected[[23, 3]] = 1, 3
+    expected[[2, 20]], expected[[23, 3]] = 1, 2
     assert without_large(units, np.arange(40) >= 20).tolist() == expected.tolist()
+    assert without_large(units, np.arange(40) < 20).tolist() == expected.tolist()
     more = np.r_[units, -1, -1]  # 2 of 21 are less than a tenth
     assert without_large(more, np.r_[np.arange(40) >= 20, False, True]).tolist() == more.tolist()
 
@@ -293,7 +294,9 @@ def test_the_auc_of_several_divisions_is_that_of_their_mean_ranks() -> None:
     assert found.held_out.fold_of.tolist() == [0] * 60
     first = cross_fit(rows, is_model, groups, permutations=4, stacked=True)
     np.testing.assert_allclose(found.permuted, first.permuted, atol=0.02)  # a pair of a fold of 6 + 6 is .006
-    assert first.auc == pytest.approx(cross_fit(rows, is_model, groups, stacked=True).auc, abs=0.02)
+    plain = cross_fit(rows, is_model, groups, stacked=True)
+    assert first.auc == pytest.approx(plain.auc, abs=0.02)
+    np.testing.assert_allclose(first.held_out.scores, plain.held_out.scores, atol=1e-3)
     other = cross_fit(rows, is_model, groups, permutations=4, stacked=True, seed=7)
     assert not np.array_equal(other.held_out.fold_of, first.held_out.fold_of)
     again = cross_fit_repeatedly(rows, is_model, groups, divisions=2, permutations=4, seed=7)
