@@ -181,8 +181,8 @@ def test_squares_are_all_products_of_two_axes_and_the_length(monkeypatch: pytest
     expected = [[1, 2, 4, np.log(14)], [16, -20, 25, np.log(77)]]
     np.testing.assert_allclose(stacked_classifier._squares(rows), expected, rtol=1e-6)
     # squares below the rounding of their mean, 1e-7 of it
-    logs = stacked_classifier._log(np.array([0.0, 1e-20, 3, 1], dtype=np.float32))
-    np.testing.assert_allclose(logs, np.log([2.0**-23, 2.0**-23, 3, 1]), rtol=1e-5)
+    logs = stacked_classifier._log(np.array([0.0, 1e-20, 9, 7], dtype=np.float32))
+    np.testing.assert_allclose(logs, np.log([2.0**-21, 2.0**-21, 9, 7]), rtol=1e-5)
     assert np.isfinite(stacked_classifier._log(np.zeros(3, dtype=np.float32))).all()
 
 
