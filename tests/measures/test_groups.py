@@ -65,19 +65,22 @@ def test_counts_are_those_of_a_loop() -> None:
 
 
 def test_groups_of_one_side_have_no_texts_on_the_other() -> None:
-    one, other = (np.array([0, 1, 2]), np.array([4, 4, 9])), (np.array([1, 1, 0]), np.array([6, 6, 4]))
-    for sides in ((one, other), (other, one)):
-        (p_labels, p_groups), (q_labels, q_groups) = sides
-        found = count_groups(p_labels, q_labels, p_groups, q_groups, 3)
-        assert found is not None
+    """Whichever comes last: groups are numbered by hashes of what is in them, and of two of three one side has none."""
+    are_last = set()
+    for bucket in range(8):
+        p_labels, p_groups = np.array([bucket, 1, 2]), np.array([4, 4, 9])
+        q_labels, q_groups = np.array([1, bucket, 0]), np.array([6, 6, 4])
+        found = count_groups(p_labels, q_labels, p_groups, q_groups, 8)
+        assert found is not None and sorted(found.codes.tolist()) == [4, 6, 9]
         for sizes, groups in ((found.p_sizes, p_groups), (found.q_sizes, q_groups)):
             assert sizes.tolist() == [(groups == code).sum() for code in found.codes]
-        assert sorted(found.codes.tolist()) == [4, 6, 9]
-        for texts, (labels, groups) in ((found.p, sides[0]), (found.q, sides[1])):
+        for texts, labels, groups in ((found.p, p_labels, p_groups), (found.q, q_labels, q_groups)):
             assert texts.tolist() == [
-                ((groups == found.codes[group]) & (labels == bucket)).sum()
-                for group, bucket in zip(found.group, found.bucket, strict=True)
+                ((groups == found.codes[group]) & (labels == cell)).sum()
+                for group, cell in zip(found.group, found.bucket, strict=True)
             ]
+        are_last.add((found.p_sizes[-1] > 0, found.q_sizes[-1] > 0))
+    assert len(are_last) == 3
 
 
 def test_the_order_of_groups_follows_from_their_content_alone() -> None:
