@@ -110,6 +110,19 @@ def test_the_interval_of_folds_with_a_single_text_of_a_side(groups_of: int) -> N
     assert measured.p_value == pytest.approx(p_value, rel=1e-9)
 
 
+@pytest.mark.parametrize("in_pairs", [False, True])
+def test_the_interval_of_scores_that_are_mostly_equal_and_of_folds_of_one_pair(in_pairs: bool) -> None:
+    """Ties leave less variance than the formula has, which is not made smaller by them."""
+    is_model, groups = np.arange(60) % 2 == 0, np.arange(60)
+    scores = (np.random.default_rng(0).random(60) < 0.1 + 0.1 * is_model).astype(np.float64)
+    held_out = HeldOut(scores, is_model, groups // 2 if in_pairs else groups // 30, groups)
+    value, ci, p_value = interval_of_pairs(held_out, 0.9)
+    measured = auc_of_scores(held_out, 0.9)
+    assert measured.value == pytest.approx(value, abs=1e-12)
+    assert measured.ci == pytest.approx(ci, abs=1e-9)
+    assert measured.p_value == pytest.approx(p_value, rel=1e-9)
+
+
 @pytest.mark.filterwarnings("error")
 def test_folds_without_a_side_play_no_part() -> None:
     rng = np.random.default_rng(0)
