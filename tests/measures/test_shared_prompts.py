@@ -142,7 +142,19 @@ def test_rows_are_standardised_over_both_sets_and_of_length_one(dtype: type) -> 
     if dtype == np.float64:
         for scale in (np.float64(1e200), np.array([1, 1e-200, 1e200, 1, 1e-200])):
             np.testing.assert_allclose(np.concatenate(standardised(scale * p, scale * q)), rows, atol=1e-5)
+        negative = [-1e200 * np.abs(side) for side in (p, q)]
+        expected = standardised(*(-np.abs(side) for side in (p, q)))
+        np.testing.assert_allclose(np.concatenate(standardised(*negative)), np.concatenate(expected), atol=1e-5)
     assert not np.concatenate(standardised(p[:1], p[:1])).any()
+
+
+def test_one_pair_of_four_is_none_where_the_splits_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows of Q are near the first of P: a quarter has a mutual neighbour, one standard error more than none."""
+    monkeypatch.setattr(shared_prompts, "_split", lambda *_: (np.arange(4), np.zeros(4, dtype=bool), np.full(4, 2.0)))
+    rows = np.eye(8, dtype=np.float32)
+    p, q = rows[:4], np.float32(0.8) * rows[:1] + np.float32(0.6) * rows[4:]
+    assert _neighbours(p, q, np.arange(4))[1].tolist() == [True, False, False, False]
+    assert find_pairs(p, q).shape == (0, 2)
 
 
 def test_a_row_without_a_next_neighbour_has_the_farthest() -> None:
