@@ -126,6 +126,12 @@ def test_the_shrinkage_is_that_of_scikit_learn(scale: float) -> None:
     assert found == pytest.approx(sklearn_ledoit_wolf(rows)[1], rel=1e-9)
 
 
+def test_the_shrinkage_is_at_least_a_thousandth() -> None:
+    covariance = np.diag([1.0, 4.0])
+    assert ledoit_wolf(covariance, 17.0, 10.0, 2) == 1e-3  # rows of one length, whose products do not vary
+    assert ledoit_wolf(covariance, 17.0 + 10 * 4.5 * 0.25, 10.0, 2) == pytest.approx(0.25)
+
+
 def test_the_shrinkage_is_whole_where_rows_vary_as_much_as_noise_in_all_directions() -> None:
     assert ledoit_wolf(np.array([[2.0]]), 4.0, 10.0, 1) == 1.0
     assert ledoit_wolf(np.diag([1.0, 1.1]), 1e3, 10.0, 2) == 1.0
@@ -295,6 +301,10 @@ def test_the_auc_of_several_divisions_is_that_of_their_mean_ranks() -> None:
     first = cross_fit(rows, is_model, groups, permutations=4, stacked=True)
     np.testing.assert_allclose(found.permuted, first.permuted, atol=0.02)  # a pair of a fold of 6 + 6 is .006
     plain = cross_fit(rows, is_model, groups, stacked=True)
+    assert len(plain.permuted) == len(cross_fit_repeatedly(rows, is_model, groups, divisions=1).permuted) == 0
+    of_seed = cross_fit(rows, is_model, groups, seed=25).held_out.fold_of
+    np.testing.assert_array_equal(plain.held_out.fold_of, of_seed)
+    np.testing.assert_array_equal(assign_folds(groups, is_model), assign_folds(groups, is_model, 25, 5))
     assert first.auc == pytest.approx(plain.auc, abs=0.02)
     np.testing.assert_allclose(first.held_out.scores, plain.held_out.scores, atol=1e-3)
     other = cross_fit(rows, is_model, groups, permutations=4, stacked=True, seed=7)

@@ -105,6 +105,13 @@ def test_shares_and_groups_are_those_of_the_definitions(seed: int, correlation: 
             assert not found.repeated.any() and set(found.groups.tolist()) == {-1}
 
 
+def test_copies_are_at_the_least_distance() -> None:
+    rows = np.repeat(np.eye(11, dtype=np.float32), 2, axis=0)
+    nearest, distances = _nearest(rows, rows, np.arange(22))
+    assert nearest[:, 0].tolist() == (np.arange(22) ^ 1).tolist()
+    np.testing.assert_allclose(distances, [[1e-3, *[2**0.5] * 9]] * 22, rtol=1e-4)  # float32
+
+
 def test_sets_of_fifty_rows_are_searched() -> None:
     rng = np.random.default_rng(6)
     rows, others = answers(rng, np.full(25, 2)), answers(rng, np.full(26, 2))

@@ -148,6 +148,20 @@ def test_rows_are_standardised_over_both_sets_and_of_length_one(dtype: type) -> 
     assert not np.concatenate(standardised(p[:1], p[:1])).any()
 
 
+def test_five_hundred_rows_and_125_of_each_of_eight_splits_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested, find = [], shared_prompts._neighbours
+
+    def spy(*options: np.ndarray) -> tuple[np.ndarray, ...]:
+        tested.append((len(options[0]), len(options[1]), len(options[2])))
+        return find(*options)
+
+    monkeypatch.setattr(shared_prompts, "_neighbours", spy)
+    rng = np.random.default_rng(11)
+    assert len(find_pairs(*standardised(rng.normal(size=(900, 3)), rng.normal(size=(600, 3))))) == 0
+    assert tested[0] == (600, 900, 500)
+    assert sorted(tested[1:]) == [(240, 360, 125)] * 4 + [(360, 540, 125)] * 4
+
+
 def test_one_pair_of_four_is_none_where_the_splits_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows of Q are near the first of P: a quarter has a mutual neighbour, one standard error more than none."""
     monkeypatch.setattr(shared_prompts, "_split", lambda *_: (np.arange(4), np.zeros(4, dtype=bool), np.full(4, 2.0)))
