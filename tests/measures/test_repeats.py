@@ -136,6 +136,22 @@ def test_chance_is_known_from_enough_rows(fewest: int, is_searched: bool, monkey
     assert [(len(one.groups), len(one.repeated)) for one in found] == [(50, 50), (52, 52)]
 
 
+def test_five_hundred_rows_of_each_set_say_what_is_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested, find = [], repeats._nearest
+
+    def spy(rows: np.ndarray, others: np.ndarray, *numbers: Integers) -> tuple[Integers, np.ndarray]:
+        tested.append((len(rows), len(others)))
+        return find(rows, others, *numbers)
+
+    monkeypatch.setattr(repeats, "_nearest", spy)
+    rng = np.random.default_rng(9)
+    sides = standardised(rng.normal(size=(600, 3)), rng.normal(size=(520, 3)))
+    found = find_repeats(*sides)
+    assert sorted(tested) == [(500, 520)] * 2 + [(500, 600)] * 2 and max(one.spaced for one in found) < 0.1
+    same = find_repeats(*sides, seed=25)
+    assert [one[2:] for one in same] == [one[2:] for one in found]
+
+
 def test_blocks_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     p, q = standardised(*np.random.default_rng(8).normal(size=(2, 20, 4)))
     expected = _nearest(p, p, np.arange(20)), _nearest(p, q)
