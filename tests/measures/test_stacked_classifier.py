@@ -95,6 +95,31 @@ def test_axes_are_as_many_as_fit_and_of_some_rows(most: int, width: int, monkeyp
     assert asked == [(44, 44, width)]
 
 
+def test_of_large_sets_some_rows_are_fitted_to_and_some_are_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 10 020 texts a side: 10 000 for squares, 4096 for axes, and 2000 among which neighbours are looked for."""
+    n, numbers = 20_040, {"axes": 0, "squares": 0, "neighbours": 0}
+
+    def axes(sample: Array, *_: Any) -> list[Array]:
+        numbers["axes"] += len(sample)
+        return [np.eye(2, dtype=np.float32)] * 5
+
+    def squares(sample: Any, *_: Any) -> Array:
+        numbers["squares"] += len(sample.numbers)
+        return np.zeros((n, 1), dtype=np.float32)
+
+    def nearest(rows: Array, references: Array, number: int, _: Any) -> tuple[Integers, Array]:
+        numbers["neighbours"] += len(references)
+        return np.zeros((len(rows), number), dtype=np.int64), np.zeros((len(rows), number), dtype=np.float32)
+
+    for name, spy in (("_axes_of_folds", axes), ("_squares_view", squares), ("_nearest", nearest)):
+        monkeypatch.setattr(stacked_classifier, name, spy)
+    rows, fold_of = Standardised(np.random.default_rng(17).normal(size=(n, 2))), np.arange(n) // 2 % 5
+    sides = (np.arange(n) % 2).astype(np.float32)[:, None]
+    views(rows, fold_of, sides, np.ones(n, dtype=bool), np.arange(n), 25)
+    # each of the neighbours is one for the rows of four folds
+    assert numbers == {"axes": 2 * 4096, "squares": 2 * 10_000, "neighbours": 4 * 2 * 2000}
+
+
 def test_rows_are_drawn_from_the_sides_that_are_not_permuted(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn, draw = [], stacked_classifier._Sample.of
     monkeypatch.setattr(stacked_classifier._Sample, "of", lambda *options: drawn.append(options[3]) or draw(*options))
