@@ -464,12 +464,15 @@ def test_the_tolerance_is_at_most_a_share_of_the_spread(share: float, is_inside:
         sides = torch.from_numpy(rows), torch.from_numpy(more)
         assert knn_precision_recall.support_scores_on_device(*sides, 1, 1.0).precision == expected
         assert knn_precision_recall.support_scores_on_device(*sides[::-1], 1, 1.0).recall == expected
+        assert knn_precision_recall.support_scores_on_device(*sides, 1).precision == 0  # no tolerance
         return
     assert support_scores(rows, more, 1, tolerance=1.0).precision == expected
     assert support_scores(more, rows, 1, tolerance=1.0).recall == expected
     assert ball_counts(rows, more, 1, tolerance=1.0)[0].tolist() == [int(is_inside), 0, 0, 0]
     halves = [np.arange(10) < 6]
     assert scores_of_halves(np.concatenate([rows, more]), halves, 1, tolerance=1.0)[0, 0] == expected
+    assert scores_of_halves(np.concatenate([rows, more]), halves, 1)[0, 0] == 0  # no tolerance
+    assert support_scores(rows, more, 1).precision == ball_counts(rows, more, 1)[0].max() == 0
 
 
 def test_the_number_of_neighbours_is_at_least_one() -> None:
