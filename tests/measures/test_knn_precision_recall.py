@@ -393,6 +393,7 @@ def test_radii_are_cut_to_the_median_of_an_odd_number() -> None:
     p = np.array([[0.0], [1.0], [3.0], [7.0], [12.0]])  # radii 1, 1, 2, 4, 5 for k = 1
     around, inside = ball_counts(p, np.array([[4.9], [5.1], [9.1], [14.0]]), 1, at_most_median=True)
     assert (around.tolist(), inside.tolist()) == ([1, 1, 0, 1], [0, 0, 1, 1, 1])
+    assert ball_counts(p, np.array([[16.5]]), 1)[0].tolist() == [1]  # and are not cut unless it is asked for
 
 
 def test_radii_are_cut_to_the_median_of_an_even_number() -> None:
