@@ -121,7 +121,7 @@ class Shared:
             os.register_at_fork(after_in_child=self.reset)
 
     def reset(self) -> None:
-        """Nobody is in it."""
+        """Begin anew, without callers."""
         self.lock, self.callers = threading.Lock(), 0
 
     def __enter__(self) -> None:

@@ -96,6 +96,67 @@ def test_the_interval_is_that_of_the_formula(groups_of: int, level: float) -> No
     assert measured.p_value == pytest.approx(p_value, rel=1e-9)
 
 
+@pytest.mark.parametrize("groups_of", [1, 2])
+def test_the_interval_of_folds_with_a_single_text_of_a_side(groups_of: int) -> None:
+    is_model = np.array([False, True, True, True, False, False, False, False, True])
+    fold_of = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
+    held_out = HeldOut(
+        np.array([2.0, 1.0, 3.0, 4.0, 1.0, 2.0, 5.0, 3.0, 3.0]), is_model, fold_of, np.arange(9) // groups_of
+    )
+    value, ci, p_value = interval_of_pairs(held_out, 0.9)
+    measured = auc_of_scores(held_out, 0.9)
+    assert measured.value == pytest.approx(value, abs=1e-12)
+    assert measured.ci == pytest.approx(ci, abs=1e-9)
+    assert measured.p_value == pytest.approx(p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize("in_pairs", [False, True])
+def test_the_interval_of_scores_that_are_mostly_equal_and_of_folds_of_one_pair(in_pairs: bool) -> None:
+    """Ties leave less variance than the formula has, which is not made smaller by them."""
+    is_model, groups = np.arange(60) % 2 == 0, np.arange(60)
+    scores = (np.random.default_rng(0).random(60) < 0.1 + 0.1 * is_model).astype(np.float64)
+    held_out = HeldOut(scores, is_model, groups // 2 if in_pairs else groups // 30, groups)
+    value, ci, p_value = interval_of_pairs(held_out, 0.9)
+    measured = auc_of_scores(held_out, 0.9)
+    assert measured.value == pytest.approx(value, abs=1e-12)
+    assert measured.ci == pytest.approx(ci, abs=1e-9)
+    assert measured.p_value == pytest.approx(p_value, rel=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_folds_without_a_side_play_no_part() -> None:
+    rng = np.random.default_rng(0)
+    is_model, fold_of = np.arange(40) % 2 == 0, np.repeat([0, 1, 2, 3], 10)
+    is_model[fold_of == 1], is_model[fold_of == 3] = True, False
+    scores = rng.normal(size=40) + is_model
+    measured = auc_of_scores(HeldOut(scores, is_model, fold_of, np.arange(40)))
+    of_folds = [roc_auc_score(is_model[fold_of == fold], scores[fold_of == fold]) for fold in (0, 2)]
+    assert measured.value == pytest.approx(np.mean(of_folds), abs=1e-12)
+    assert measured.ci is not None and measured.ci[0] < measured.value < measured.ci[1]
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.5, 1.5])
+def test_a_level_outside_of_its_range_is_refused(level: float) -> None:
+    is_model = np.arange(8) >= 4
+    with pytest.raises(ValueError, match="level must be between 0 and 1"):
+        auc_of_scores(HeldOut(np.arange(8.0), is_model, np.zeros(8, dtype=np.int64), np.arange(8)), level)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_perfect_scores_have_an_end_at_the_bound_and_one_inside(right: bool) -> None:
+    is_model = np.arange(20) >= 10
+    scores = is_model * (1.0 if right else -1.0)
+    measured = auc_of_scores(HeldOut(scores, is_model, np.zeros(20, dtype=np.int64), np.arange(20)))
+    assert measured.value == float(right) and measured.ci is not None
+    assert measured.ci[int(right)] == float(right)
+    theta = measured.ci[int(not right)]
+    variance = theta * (1 - theta) * (1 + 9 * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / 100
+    assert (measured.value - theta) ** 2 == pytest.approx(norm.isf(0.025) ** 2 * 2 * variance, rel=1e-9)
+    null = (1 + 9 * (1 / 3 + 1 / 3)) / 400
+    z = (0.5 if right else -0.5) / np.sqrt(2 * null)
+    assert measured.p_value == pytest.approx(norm.sf(z), rel=1e-9)
+
+
 def test_without_any_error_the_largest_groups_widen_the_interval() -> None:
     """All pairs in the right order: the factor is the mean size of a text's group."""
     is_model = np.arange(24) >= 12
@@ -105,6 +166,16 @@ def test_without_any_error_the_largest_groups_widen_the_interval() -> None:
     z2, theta = t.isf(0.025, 12 / 3 - 1) ** 2, measured.ci[0]
     variance = theta * (1 - theta) * (1 + 11 * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / 144
     assert (1 - theta) ** 2 == pytest.approx(z2 * 2 * 3 * variance, rel=1e-9)
+
+
+def test_where_all_scores_are_equal_the_largest_groups_widen_the_interval() -> None:
+    is_model = np.arange(24) >= 12
+    held_out = HeldOut(np.zeros(24), is_model, np.zeros(24, dtype=np.int64), np.arange(24) // 3)
+    measured = auc_of_scores(held_out)
+    assert measured.value == 0.5 and measured.p_value == 0.5 and measured.ci is not None
+    z2, theta = t.isf(0.025, 12 / 3 - 1) ** 2, measured.ci[0]
+    variance = theta * (1 - theta) * (1 + 11 * ((1 - theta) / (2 - theta) + theta / (1 + theta))) / 144
+    assert (0.5 - theta) ** 2 == pytest.approx(z2 * 2 * 3 * variance, rel=1e-9)
 
 
 def by_mean_difference(rows: np.ndarray, is_model: np.ndarray, fold_of: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,17 +17,27 @@ from sklearn.metrics import roc_auc_score
 
 from mauve_metric.arrays import Array
 from mauve_metric.features.row_blocks import ArrayRows
-from mauve_metric.measures import cross_fitting
+from mauve_metric.measures import cross_fitting, linear_classifier
 from mauve_metric.measures.cross_fitting import (
+    CrossFitted,
     assign_folds,
     buckets_of_ranks,
+    check_groups,
     cross_fit,
     cross_fit_repeatedly,
     monotone_buckets,
     permuted_sides,
     ranks_in_folds,
+    same_rows,
+    without_large,
 )
-from mauve_metric.measures.linear_classifier import Standardised, held_out_scores, ledoit_wolf, without_noise
+from mauve_metric.measures.linear_classifier import (
+    Standardised,
+    fit_and_score,
+    held_out_scores,
+    ledoit_wolf,
+    without_noise,
+)
 
 
 def _two_sets(n: int, d: int, shift: float, seed: int = 0) -> tuple[Array, Array]:
@@ -95,13 +106,14 @@ def test_the_unit_of_the_features_does_not_matter(exponent: int) -> None:
     np.testing.assert_allclose(scores[1], scores[0], atol=1e-4 * np.abs(scores[0]).max())
 
 
-def test_the_unit_of_a_single_column_does_not_matter() -> None:
+@pytest.mark.parametrize("largest", [1e5, 1e15])
+def test_the_unit_of_a_single_column_does_not_matter(largest: float) -> None:
     """float32 does not hold the squares of 1e-33, which columns of real encoders are."""
     rng = np.random.default_rng(5)
     rows = (rng.normal(size=(120, 3)) + np.repeat([[0.0], [1.0]], 60, axis=0)).astype(np.float32)
     side = np.arange(120) >= 60
     expected = cross_fit(rows, side).held_out.scores
-    found = cross_fit(rows * np.array([1e-33, 1, 1e15], dtype=np.float32), side).held_out.scores
+    found = cross_fit(rows * np.array([1e-33, 1, largest], dtype=np.float32), side).held_out.scores
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
@@ -112,6 +124,12 @@ def test_the_shrinkage_is_that_of_scikit_learn(scale: float) -> None:
     fourth = float(np.square(np.square(rows).sum(axis=1)).mean())
     found = ledoit_wolf(np.cov(rows.T, ddof=0), fourth, 60.0, 30)
     assert found == pytest.approx(sklearn_ledoit_wolf(rows)[1], rel=1e-9)
+
+
+def test_the_shrinkage_is_at_least_a_thousandth() -> None:
+    covariance = np.diag([1.0, 4.0])
+    assert ledoit_wolf(covariance, 17.0, 10.0, 2) == 1e-3  # rows of one length, whose products do not vary
+    assert ledoit_wolf(covariance, 17.0 + 10 * 4.5 * 0.25, 10.0, 2) == pytest.approx(0.25)
 
 
 def test_the_shrinkage_is_whole_where_rows_vary_as_much_as_noise_in_all_directions() -> None:
@@ -191,6 +209,226 @@ def test_permuted_sides_keep_the_design() -> None:
         assert (singles[inside].sum(axis=0) == is_model[inside].sum()).all()
 
 
+def test_permuted_sides_of_unequal_size_keep_their_numbers_in_each_fold() -> None:
+    """A third of the texts is the model's, but for those of one group of two texts of both sides."""
+    is_model, fold_of = np.arange(62) % 3 == 0, np.arange(62) // 4 % 5
+    groups = np.r_[np.arange(60), 60, 60]
+    fold_of[60:] = 2
+    found = permuted_sides(is_model, groups, fold_of, 40, np.random.default_rng(1))
+    assert (found[60] != found[61]).all() and 0 < found[60].mean() < 1
+    for fold in range(5):
+        inside = fold_of == fold
+        assert (found[inside].sum(axis=0) == is_model[inside].sum()).all()
+        assert len(np.unique(found[inside], axis=1).T) > 20
+
+
+def test_groups_go_to_the_folds_by_kind_and_the_largest_first() -> None:
+    """Of P alone 3, 1 and 2 texts; of both 1 + 2, 2 + 1 and 2 + 2; of Q alone 1 and 4."""
+    human, model = np.array([3, 1, 2, 1, 2, 2, 0, 0]), np.array([0, 0, 0, 2, 1, 2, 1, 4])
+    groups = np.concatenate([np.repeat(np.arange(8), human), np.repeat(np.arange(8), model)])
+    is_model = np.arange(len(groups)) >= human.sum()
+    order = [0, 2, 1, 5, 4, 3, 7, 6]  # of equal sizes the one with fewer of the model's
+    for folds, number in ((2, 2), (3, 3), (9, 5)):  # at most as many as there are groups of the model
+        fold_of = assign_folds(groups, is_model, folds=folds)
+        of_groups = [int(fold_of[groups == group][0]) for group in range(8)]
+        assert of_groups == [order.index(group) % number for group in range(8)]
+
+
+def test_too_few_groups_are_counted_for_each_side() -> None:
+    groups, is_model = np.array([0, 0, 1, 2, 3, 3]), np.arange(6) >= 3
+    assert check_groups(groups, is_model, 2) == 2
+    with pytest.raises(ValueError, match=r"at least 3 texts .* got 2 in the first set and 2 in the second"):
+        check_groups(groups, is_model, 3)
+    with pytest.raises(ValueError, match="got 3 in the first set and 1 in the second"):
+        check_groups(groups[:5], np.arange(5) >= 4, 2)
+
+
+def test_units_of_a_tenth_of_a_side_are_no_units() -> None:
+    units = np.full(40, -1)
+    units[[0, 1]], units[[2, 20]], units[[23, 3]], units[[21, 22]] = 0, 1, 2, 3
+    expected = np.full(40, -1)
+    expected[[2, 20]], expected[[23, 3]] = 1, 2
+    assert without_large(units, np.arange(40) >= 20).tolist() == expected.tolist()
+    assert without_large(units, np.arange(40) < 20).tolist() == expected.tolist()
+    more = np.r_[units, -1, -1]  # 2 of 21 are less than a tenth
+    assert without_large(more, np.r_[np.arange(40) >= 20, False, True]).tolist() == more.tolist()
+
+
+def test_equal_rows_and_rows_of_equal_groups_are_joined() -> None:
+    rows = np.array([[1.0, 2], [3, 4], [1, 2], [5, 6], [3, 4], [7, 8]])
+    for some in (rows, ArrayRows(rows)):
+        assert same_rows(some).tolist() == [0, 1, 0, 2, 1, 3]
+        assert same_rows(some, np.array([0, 1, 2, 2, 3, 4])).tolist() == [0, 1, 0, 0, 1, 2]
+    assert same_rows(np.arange(4.0)[:, None], np.array([7, 2, 7, 9])).tolist() == [1, 0, 1, 2]
+
+
+def test_permutations_that_do_not_vary_are_no_test() -> None:
+    fitted = cross_fit(*_two_sets(10, 2, 1.0), permutations=3)
+    same = CrossFitted(fitted.held_out, fitted.ranks, 0.7, np.full(5, 0.5))
+    assert same.p_value == 1.0
+
+
+def test_the_order_in_which_rows_come_does_not_matter_if_one_is_given() -> None:
+    """Folds, permutations, the rows that squares are fitted to and groups follow the order."""
+    rows, is_model = _two_sets(30, 4, 1.0)
+    rng = np.random.default_rng(3)
+    groups = rng.integers(40, size=60)
+    units = groups // 2
+    shuffled = rng.permutation(60)
+    places = np.argsort(shuffled)
+    for stacked in (False, True):
+        options = {"permutations": 3, "stacked": stacked}
+        one = cross_fit(rows, is_model, groups, units=units, **options)
+        two = cross_fit(
+            rows[shuffled], is_model[shuffled], groups[shuffled], units=units[shuffled], order=places, **options
+        )
+        for name in ("fold_of", "groups", "is_model"):
+            np.testing.assert_array_equal(getattr(two.held_out, name)[places], getattr(one.held_out, name))
+        scale = np.abs(one.held_out.scores).max()
+        np.testing.assert_allclose(two.held_out.scores[places], one.held_out.scores, atol=1e-3 * scale)
+        np.testing.assert_allclose(two.permuted, one.permuted, atol=0.02)
+        assert len(one.permuted) == 3
+        assert {len({*one.held_out.fold_of[units == unit].tolist()}) for unit in units.tolist()} == {1}
+        assert len({*one.held_out.groups.tolist()}) == len({*groups.tolist()}) > len({*units.tolist()})
+
+
+def test_the_auc_of_several_divisions_is_that_of_their_mean_ranks() -> None:
+    rows, is_model = _two_sets(30, 4, 1.0)
+    groups = np.tile(np.arange(30), 2)
+    found = cross_fit_repeatedly(rows, is_model, groups, divisions=2, permutations=4)
+    assert found.auc == pytest.approx(roc_auc_score(is_model, found.held_out.scores), abs=1e-12)
+    assert found.held_out.fold_of.tolist() == [0] * 60
+    first = cross_fit(rows, is_model, groups, permutations=4, stacked=True)
+    np.testing.assert_allclose(found.permuted, first.permuted, atol=0.02)  # a pair of a fold of 6 + 6 is .006
+    plain = cross_fit(rows, is_model, groups, stacked=True)
+    assert len(plain.permuted) == len(cross_fit_repeatedly(rows, is_model, groups, divisions=1).permuted) == 0
+    of_seed = cross_fit(rows, is_model, groups, seed=25).held_out.fold_of
+    np.testing.assert_array_equal(plain.held_out.fold_of, of_seed)
+    np.testing.assert_array_equal(assign_folds(groups, is_model), assign_folds(groups, is_model, 25, 5))
+    assert first.auc == pytest.approx(plain.auc, abs=0.02)
+    np.testing.assert_allclose(first.held_out.scores, plain.held_out.scores, atol=1e-3)
+    other = cross_fit(rows, is_model, groups, permutations=4, stacked=True, seed=7)
+    assert not np.array_equal(other.held_out.fold_of, first.held_out.fold_of)
+    again = cross_fit_repeatedly(rows, is_model, groups, divisions=2, permutations=4, seed=7)
+    np.testing.assert_allclose(again.permuted, other.permuted, atol=0.02)
+    one = cross_fit_repeatedly(rows, is_model, groups, divisions=1, permutations=4)
+    np.testing.assert_allclose(one.held_out.scores, first.held_out.scores, atol=1e-3)
+    assert one.auc == pytest.approx(first.auc, abs=0.02) and one.held_out.fold_of.max() == 4
+
+
+def test_aucs_of_tied_scores_are_those_of_scikit_learn_for_every_division() -> None:
+    rng = np.random.default_rng(8)
+    scores, sides = rng.integers(4, size=(60, 3)).astype(np.float32), rng.random((60, 3)) < 0.4
+    fold_of = rng.integers(3, size=60)
+    sides[fold_of == 2, 2] = True  # no pairs there
+    expected = []
+    for column in range(3):
+        right = pairs = 0.0
+        for fold in range(3):
+            is_model, of_fold = sides[fold_of == fold, column], scores[fold_of == fold, column]
+            if (weight := is_model.sum() * (~is_model).sum()) > 0:
+                right, pairs = right + weight * roc_auc_score(is_model, of_fold), pairs + weight
+        expected.append(right / pairs)
+    found = cross_fitting._mean_auc(scores, sides.astype(np.float32), fold_of)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_unit_is_a_power_of_two_where_squares_could_leave_float32() -> None:
+    for largest, exponent in ((3e15, -52), (4e-15, 47), (1.0e12, -40), (1e-12, 39), (1.7e308, -1023), (1e-310, 1000)):
+        for sign in (1, -1):
+            rows = np.array([[largest, 0.0], [-largest / 2, largest / 3]]) * sign
+            assert linear_classifier._unit(rows) == linear_classifier._unit(ArrayRows(rows)) == 2.0**exponent
+    for largest in (0.0, 1.1e-12, 1.0, 0.9e12):
+        assert linear_classifier._unit(np.array([[0.0, -largest], [largest / 2, 0.0]])) == 1.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("n, d", [(60, 8), (40, 100)])
+def test_scores_of_each_division_are_those_of_the_discriminant(n: int, d: int) -> None:
+    """Of two random divisions, and of two with a single text of a side, which is in the first fold."""
+    rng = np.random.default_rng(11)
+    rows, fold_of = rng.normal(size=(n, d)) * np.geomspace(1, 3, d), np.arange(n) % 5
+    sides = np.stack([rng.random(n) < 0.3, rng.random(n) < 0.6, np.arange(n) == 5, np.arange(n) != 5], axis=1)
+    found = held_out_scores(Standardised(rows), fold_of, sides.astype(np.float32), np.ones(n, dtype=bool))[0]
+    assert np.isfinite(found).all()
+    standard = (rows - rows.mean(axis=0)) / rows.std(axis=0)
+    for column, fold in np.ndindex(4, 5):
+        part, held, is_model = fold_of != fold, fold_of == fold, sides[:, column]
+        if min((part & is_model).sum(), (part & ~is_model).sum()) == 0:
+            continue  # nothing to learn from
+        covariance = np.cov(standard[part].T, ddof=0)
+        fourth = float(np.square(np.square(standard[part]).sum(axis=1)).mean())
+        shrinkage = ledoit_wolf(covariance, fourth, float(part.sum()), d)
+        shrunk = (1 - shrinkage) * covariance + shrinkage * np.trace(covariance) / d * np.eye(d)
+        means = [standard[part & (is_model == side)].mean(axis=0) for side in (False, True)]
+        expected = (standard[held] - (means[0] + means[1]) / 2) @ np.linalg.solve(shrunk, means[1] - means[0])
+        # float32 products: 1e-7 a term, times the condition of the shrunk covariance, below 1000
+        np.testing.assert_allclose(found[held, column], expected, rtol=0, atol=1e-3 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("d, number", [(100, 1), (81, 1), (80, 2), (5, 2)])
+def test_a_second_direction_needs_as_many_rows_without_a_fold_as_columns(d: int, number: int) -> None:
+    rows, fold_of = np.random.default_rng(12).normal(size=(101, d)), np.arange(101) % 5
+    sides, seen = (np.arange(101) % 2).astype(np.float32)[:, None], np.arange(101) > 0
+    found = held_out_scores(Standardised(rows), fold_of, sides, seen)
+    assert [scores.shape for scores in found] == [(101, 1)] * number
+
+
+class _ShortBlocks(ArrayRows):
+    def blocks(self) -> Iterator[Array]:
+        return (self.array[start : start + 7] for start in range(0, len(self.array), 7))
+
+
+def test_blocks_of_rows_have_the_scores_of_all() -> None:
+    rows, is_model = _two_sets(40, 5, 1.0)
+    fold_of, seen = np.random.default_rng(13).integers(5, size=80), np.arange(80) % 9 > 0
+    sides = np.stack([is_model, np.roll(is_model, 17)], axis=1).astype(np.float32)
+    for one, two in zip(
+        *(held_out_scores(Standardised(some), fold_of, sides, seen) for some in (rows, _ShortBlocks(rows))), strict=True
+    ):
+        np.testing.assert_allclose(two, one, atol=1e-3 * np.abs(one).max())
+    one, two = (cross_fit(some, is_model, stacked=True) for some in (rows, _ShortBlocks(rows)))
+    np.testing.assert_allclose(two.held_out.scores, one.held_out.scores, atol=1e-3 * np.abs(one.held_out.scores).max())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("unit", [1.0, 1e20])
+def test_rows_are_standardised_over_all_blocks(dtype: type, unit: float) -> None:
+    rng = np.random.default_rng(9)
+    rows = ((rng.normal(size=(300, 4)) * [1, 5, 0.1, 0] + [3, 0, -7, 0]) * unit).astype(dtype)
+    held = rows.astype(np.float64)
+    expected = (held - held.mean(axis=0)) / np.where(np.arange(4) == 3, 1, held.std(axis=0))
+    numbers = np.array([299, 4, 150])
+    for some in (Standardised(rows), Standardised(ArrayRows(rows))):
+        np.testing.assert_allclose(np.concatenate(list(some)), expected, rtol=0, atol=1e-4)  # float32
+        np.testing.assert_allclose(some.take(numbers), expected[numbers], rtol=0, atol=1e-4)
+
+
+def test_a_classifier_of_some_rows_scores_others() -> None:
+    """Of rows standardised as those that it is fitted to, for each division into sides."""
+    rng = np.random.default_rng(10)
+    fitted, rows = rng.normal(size=(50, 4)) * [1, 3, 0.2, 1] + 2, rng.normal(size=(7, 4)) * 2
+    sides = rng.random((50, 2)) < 0.4
+    found = fit_and_score(fitted.astype(np.float32), sides.astype(np.float32), rows.astype(np.float32))
+    standard, others = ((some - fitted.mean(axis=0)) / fitted.std(axis=0) for some in (fitted, rows))
+    oracle = LedoitWolf().fit(standard)
+    assert found.shape == (7, 2)
+    for column in range(2):
+        means = [standard[sides[:, column] == side].mean(axis=0) for side in (False, True)]
+        expected = (others - (means[0] + means[1]) / 2) @ np.linalg.solve(oracle.covariance_, means[1] - means[0])
+        np.testing.assert_allclose(found[:, column], expected, rtol=0, atol=1e-3 * np.abs(expected).max())  # float32
+
+
+def test_scores_of_one_direction_are_taken_as_they_are() -> None:
+    rows, is_model = _two_sets(20, 100, 2.0)
+    held_out = cross_fit(rows, is_model).held_out
+    sides = is_model[:, None].astype(np.float32)
+    (expected,) = held_out_scores(Standardised(rows), held_out.fold_of, sides, np.ones(40, dtype=bool))
+    np.testing.assert_allclose(held_out.scores, expected[:, 0], atol=1e-3 * np.abs(expected).max())
+
+
+@pytest.mark.filterwarnings("error")
 def test_a_single_permutation_is_no_test() -> None:
     rows, is_model = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) >= 10
     assert cross_fit(rows, is_model, permutations=1).p_value == cross_fit(rows, is_model).p_value == 1.0

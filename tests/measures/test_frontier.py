@@ -8,16 +8,19 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.spatial.distance import jensenshannon
 from scipy.special import erf, ndtr
 
 from mauve_metric.measures.frontier import (
     area_by_quadrature,
+    as_frontier,
     curve_area,
     divergence_curve,
     exact_area,
     frontier,
     frontier_integral,
     frontier_integral_terms,
+    jensen_shannon,
     mauve_floor,
     quadrature,
 )
@@ -298,6 +301,28 @@ def test_frontier_matches_a_naive_loop() -> None:
             assert type_two[index] == pytest.approx(kl_p, rel=0, abs=1e-14 * len(p))
 
 
+def test_the_jensen_shannon_divergence_is_that_of_scipy() -> None:
+    for p, q in random_pairs(10, seed=19):
+        assert jensen_shannon(p, q) == pytest.approx(float(jensenshannon(p, q)) ** 2, rel=0, abs=1e-12)
+
+
+def test_estimates_become_the_mean_of_the_monotone_curves_around_them() -> None:
+    rng = np.random.default_rng(20)
+    for m in (1, 2, 9):
+        one, two = rng.normal(size=(2, m)) + 0.5
+        first, second = as_frontier(one, two)
+        one, two = np.maximum(one, 0), np.maximum(two, 0)
+        rising = [(max(one[: i + 1]) + min(one[i:])) / 2 for i in range(m)]
+        falling = [(max(two[i:]) + min(two[: i + 1])) / 2 for i in range(m)]
+        np.testing.assert_allclose((first, second), (rising, falling), rtol=1e-15)
+
+
+def test_the_scaling_factor_is_five_and_the_weights_are_25_unless_given() -> None:
+    p, q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
+    assert mauve_floor() == mauve_floor(5.0) and exact_area(p, q) == exact_area(p, q, 5.0)
+    np.testing.assert_array_equal(divergence_curve(p, q), divergence_curve(p, q, 5.0, 25))
+
+
 def test_frontier_directions() -> None:
     # P on two buckets, Q collapsed to one: KL(p‖q) is infinite (human text missed), KL(q‖p) = ln 2
     type_one, type_two = frontier([0.5, 0.5], [1.0, 0.0], [0.0, 1.0])
@@ -337,6 +362,8 @@ def test_extreme_probabilities() -> None:
     assert frontier_integral([1, tiny], [tiny, 1]) == pytest.approx(1, rel=1e-12)
     with np.errstate(all="raise", under="ignore"):
         assert math.isfinite(frontier_integral([0.5, 0.5, tiny], [1, tiny, 0]))
+        for least in (0.0, 5e-324, tiny):  # quotients of 0, by 0 and beyond float64
+            assert np.isfinite(frontier([0.5, 0.5, least, 0], [1, least, least, 0], [0.1, 0.9])).all()
 
 
 @pytest.mark.more
@@ -365,16 +392,49 @@ def test_stack_equals_loop(c: float) -> None:
         assert stacked[index] == pytest.approx(exact_area(p[index], q[index], c), abs=1e-12)
 
 
+def test_errors_of_a_stack_are_those_of_its_pairs() -> None:
+    p, q = np.random.default_rng(18).dirichlet(np.ones(6), size=(2, 3))
+    found = frontier(p, q, [0.2, 0.7])
+    expected = [frontier(*pair, [0.2, 0.7]) for pair in zip(p, q, strict=True)]
+    np.testing.assert_allclose(found, np.stack(expected, axis=1), rtol=1e-12)
+    with pytest.raises(ValueError, match="p must hold"):
+        frontier(p * [[0.5], [1.5], [1.0]], q, [0.5])  # whose mean sum is 1
+
+
+def test_panels_halve_towards_zero() -> None:
+    nodes, weights = quadrature(3, 4)
+    ends = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.0]
+    assert len(nodes) == len(weights) == 3 * 5
+    for panel, (high, low) in enumerate(itertools.pairwise(ends)):
+        some = slice(3 * panel, 3 * panel + 3)
+        assert (low < nodes[some]).all() and (nodes[some] < high).all()
+        assert weights[some] @ nodes[some] ** 5 == pytest.approx((high**6 - low**6) / 6, rel=1e-12)  # exact for n = 3
+
+
 def test_few_nodes_give_the_promised_digits() -> None:
     for p, q in random_pairs(20, seed=16):
         few = float(area_by_quadrature(p, q, 5.0, num_nodes=4, num_panels=6))
         assert few == pytest.approx(exact_area(p, q), rel=0, abs=1e-5)  # 1e-5 with 4 panels already
 
 
+@pytest.mark.parametrize(("excess", "is_refused"), [(0.5e-6, False), (-0.5e-6, False), (2e-6, True), (-2e-6, True)])
+def test_sums_may_miss_one_by_a_millionth(excess: float, is_refused: bool) -> None:
+    off, exact = [0.5, 0.5 + excess], [0.25, 0.75]
+    for pair in ((off, exact), (exact, off)):
+        if is_refused:
+            with pytest.raises(ValueError, match="must hold non-negative probabilities that sum to 1"):
+                frontier(*pair, [0.5])
+        else:
+            assert frontier(*pair, [0.5])[0] > 0
+
+
 def test_probabilities_of_less_precision_are_used_as_they_are() -> None:
     p, q = np.random.default_rng(5).dirichlet(np.ones(50), size=2).astype(np.float32)
     expected = frontier(p.astype(np.float64), q.astype(np.float64), [0.3])
     np.testing.assert_array_equal(frontier(p, q, [0.3]), expected)
+    weights, curve = np.float32([0.1, 0.9]), divergence_curve([0.5, 0.5], [0.75, 0.25]).astype(np.float32)
+    np.testing.assert_array_equal(frontier(p, q, weights), frontier(p, q, weights.astype(np.float64)))
+    assert curve_area(curve) == curve_area(curve.astype(np.float64))
 
 
 def test_arguments_are_not_mutated() -> None:

@@ -86,6 +86,12 @@ def far_lattice(seed: int) -> tuple[Floats, Floats]:
     return p, q
 
 
+def farther_lattice(seed: int) -> tuple[Floats, Floats]:
+    """The lattice at 10⁹, whose squares float64 cannot hold."""
+    p, q = lattice(seed)
+    return p + 1e9, q + 1e9
+
+
 def near_ties(seed: int) -> tuple[Floats, Floats]:
     """Distances that differ by a few units of the float64 rounding of the coordinates, far below float32's."""
     rng = np.random.default_rng(seed)
@@ -383,6 +389,13 @@ def test_blocks_smaller_than_k(monkeypatch: pytest.MonkeyPatch) -> None:
         assert support_scores(rows, rows[:5], 4) == pytest.approx(expected, rel=0, abs=1e-12)
 
 
+def test_radii_are_cut_to_the_median_of_an_odd_number() -> None:
+    p = np.array([[0.0], [1.0], [3.0], [7.0], [12.0]])  # radii 1, 1, 2, 4, 5 for k = 1
+    around, inside = ball_counts(p, np.array([[4.9], [5.1], [9.1], [14.0]]), 1, at_most_median=True)
+    assert (around.tolist(), inside.tolist()) == ([1, 1, 0, 1], [0, 0, 1, 1, 1])
+    assert ball_counts(p, np.array([[16.5]]), 1)[0].tolist() == [1]  # and are not cut unless it is asked for
+
+
 def test_radii_are_cut_to_the_median_of_an_even_number() -> None:
     p = np.array([[0.0], [1.0], [3.0], [6.0]])  # radii 1, 1, 2, 3 for k = 1: the median is 1.5
     around, inside = ball_counts(p, np.array([[4.4], [4.6]]), 1, at_most_median=True)
@@ -418,6 +431,57 @@ def test_the_tolerance_of_counts_is_bounded_by_the_spread() -> None:
     assert [side.tolist() for side in found] == [side.tolist() for side in expected]
 
 
+def test_rows_are_centred_and_scaled_by_their_farthest_coordinate() -> None:
+    p, q = np.array([[0.0, 0.0], [2.0, 4.0]]), np.array([[4.0, -10.0]])
+    for sides, sign in (((p, q), 1), ((q, p), 1), ((-p, -q), -1)):
+        mean, unit = knn_precision_recall._frame(*sides)
+        assert (mean.tolist(), unit) == ([sign * 2.0, sign * -2.0], 8.0)  # of 8
+    assert knn_precision_recall._frame(p, q + 0.5)[1] == 4.0  # of 7.67
+    mean, unit = knn_precision_recall._frame(q, q)
+    assert (mean.tolist(), unit) == ([4.0, -10.0], 1.0)
+    assert knn_precision_recall._frame(1e-3 * p, 1e-3 * q)[1] == 2.0**-7
+
+
+def test_equal_rows_are_inside_of_balls_without_a_radius() -> None:
+    points = np.full((7, 3), 0.5)  # all at their mean, to the last digit
+    assert support_scores(points, points[:5], k=4) == (1, 1, 7 / 4, 1)
+    assert [counts.tolist() for counts in ball_counts(points, points[:2], 4)] == [[7] * 2, [2] * 7]
+    assert (knn_precision_recall._slack(np.zeros(2), np.zeros(2), 3) > 0).all()
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+@pytest.mark.parametrize(("share", "is_inside"), [(0.98, True), (1.02, False)])
+def test_the_tolerance_is_at_most_a_share_of_the_spread(share: float, is_inside: bool, on_device: bool) -> None:
+    """On a line in 64 dimensions, from 0 to 5 with balls of radius 1, a point beyond the edge and others to weigh."""
+    along = np.ones(64) / 8
+    p, others = np.arange(6.0), np.array([6.0, -9.0, -9.0, -30.0])
+    for _ in range(20):  # the point moves the spread a little
+        bound = 2.0**-14 * np.concatenate([p, others]).std()
+        others[0] = 6 + share * bound
+    rows, more = p[:, None] * along, others[:, None] * along
+    expected = 0.25 if is_inside else 0.0
+    if on_device:
+        torch = pytest.importorskip("torch")
+        sides = torch.from_numpy(rows), torch.from_numpy(more)
+        assert knn_precision_recall.support_scores_on_device(*sides, 1, 1.0).precision == expected
+        assert knn_precision_recall.support_scores_on_device(*sides[::-1], 1, 1.0).recall == expected
+        assert knn_precision_recall.support_scores_on_device(*sides, 1).precision == 0  # no tolerance
+        return
+    assert support_scores(rows, more, 1, tolerance=1.0).precision == expected
+    assert support_scores(more, rows, 1, tolerance=1.0).recall == expected
+    assert ball_counts(rows, more, 1, tolerance=1.0)[0].tolist() == [int(is_inside), 0, 0, 0]
+    halves = [np.arange(10) < 6]
+    assert scores_of_halves(np.concatenate([rows, more]), halves, 1, tolerance=1.0)[0, 0] == expected
+    assert scores_of_halves(np.concatenate([rows, more]), halves, 1)[0, 0] == 0  # no tolerance
+    assert support_scores(rows, more, 1).precision == ball_counts(rows, more, 1)[0].max() == 0
+
+
+def test_the_number_of_neighbours_is_at_least_one() -> None:
+    p = np.random.default_rng(16).normal(size=(9, 2))
+    with pytest.raises(ValueError, match="k must be"):
+        ball_counts(p, p, 0)
+
+
 def test_blocks_and_tolerance_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch")
     p, q = random_pair(61, 50, 6)
@@ -427,6 +491,24 @@ def test_blocks_and_tolerance_on_a_device(monkeypatch: pytest.MonkeyPatch) -> No
     assert found == pytest.approx(support_scores(np.asarray(p, np.float64), np.asarray(q, np.float64), 3))
     edge = torch.arange(6.0)[:, None], torch.tensor([[5.99], [6.0], [6.00005], [6.1], [-1.00005]], dtype=torch.float64)
     assert knn_precision_recall.support_scores_on_device(*edge, 1, 1e-4).precision == 0.8
+
+
+@pytest.mark.parametrize("make", [lattice, far_lattice, farther_lattice])
+def test_points_on_the_edge_are_inside_on_a_device(make: Callable[[int], tuple[Floats, Floats]]) -> None:
+    torch = pytest.importorskip("torch")
+    p, q = make(17)
+    for k in (1, 4):
+        found = knn_precision_recall.support_scores_on_device(torch.from_numpy(p), torch.from_numpy(q), k)
+        assert found == pytest.approx(naive(p, q, k, False), rel=0, abs=1e-12)
+        assert naive(p, q, k, True).recall < found.recall
+
+
+def test_distances_of_float32_rows_are_those_of_float64() -> None:
+    a, b = (side.astype(np.float32) for side in random_pair(18))
+    i, j = np.arange(40), np.arange(40)[::-1]
+    found = knn_precision_recall._exact(a, b, i, j)
+    expected = np.square(a[i].astype(np.float64) - b[j]).sum(axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
 def test_halves_of_rows_with_copies_have_the_scores_of_two_sets() -> None:

@@ -74,6 +74,22 @@ def test_points_lie_on_the_curve() -> None:
         assert curve.recall.shape == curve.precision.shape
 
 
+def test_points_between_two_ratios_are_at_even_steps_of_the_logarithm() -> None:
+    curve = prd_curve([0.5, 0.5], [0.9, 0.1])
+    np.testing.assert_allclose(curve.precision[1:-1] / curve.recall[1:-1], np.geomspace(0.2, 1.8, 33), rtol=1e-12)
+    many = prd_curve(*np.random.default_rng(6).dirichlet(np.ones(400), size=2))
+    assert len(many.recall) == 400 + 2  # no point between two of many ratios
+
+
+def test_probabilities_of_less_precision_are_used_as_they_are() -> None:
+    p, q = np.random.default_rng(7).dirichlet(np.ones(50), size=2).astype(np.float32)
+    one, two = prd_curve(p, q), prd_curve(p.astype(np.float64), q.astype(np.float64))
+    assert (one.area, one.prd_precision, one.prd_recall) == (two.area, two.prd_precision, two.prd_recall)
+    np.testing.assert_array_equal(one.recall, two.recall)
+    one = prd_curve(p.astype(np.float64), q)
+    assert (one.area, one.prd_precision, one.prd_recall) == (two.area, two.prd_precision, two.prd_recall)
+
+
 def test_ends_of_the_curve_are_the_masses_of_the_common_support() -> None:
     p, q = np.array([0.5, 0.3, 0.2, 0.0]), np.array([0.1, 0.0, 0.5, 0.4])
     curve = prd_curve(p, q)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
@@ -11,12 +12,12 @@ import torch
 from scipy.optimize import nnls
 from sklearn.neighbors import NearestNeighbors
 
-from mauve_metric.arrays import Array
+from mauve_metric.arrays import Array, Integers
 from mauve_metric.features.row_blocks import ArrayRows
+from mauve_metric.measures import stacked_classifier
 from mauve_metric.measures.cross_fitting import cross_fit
 from mauve_metric.measures.linear_classifier import Standardised, fit_and_score
 from mauve_metric.measures.stacked_classifier import (
-    _RIDGE,
     _axes_of_folds,
     _first_eigenvectors,
     _least_squares,
@@ -41,7 +42,7 @@ def test_the_weights_are_those_of_scipys_regression_with_bounds(seed: int, nearl
     covariance = np.cov(rows.T)
     total = covariance + np.outer(difference, difference) / 4
     scale = 1 / np.sqrt(total.diagonal())
-    root = np.linalg.cholesky(total * np.outer(scale, scale) + _RIDGE * np.eye(6)).T
+    root = np.linalg.cholesky(total * np.outer(scale, scale) + 1e-3 * np.eye(6)).T
     expected = scale * nnls(root, np.linalg.solve(root.T, difference / 2 * scale))[0]
     found = _least_squares(covariance[None], difference[None], 6)[0]
     assert (found >= 0).all() and (found == 0).any() and (found > 0).any()
@@ -63,6 +64,17 @@ def test_eigenvectors_of_a_device_are_those_of_scipy(converges: bool, monkeypatc
     np.testing.assert_allclose(np.abs((found * expected).sum(axis=0)), 1, atol=1e-4)
 
 
+def test_each_of_several_problems_has_its_own_weights() -> None:
+    rng = np.random.default_rng(15)
+    covariances = np.array([np.cov((rng.normal(size=(50, 5)) @ rng.normal(size=(5, 5))).T) for _ in range(12)])
+    differences = rng.normal(size=(12, 5))
+    covariances[3, 2], covariances[3, :, 2], differences[3, 2] = 0, 0, 0  # a view that does not vary
+    expected = [_least_squares(*pair, 4) for pair in zip(covariances[:, None], differences[:, None], strict=True)]
+    found = _least_squares(covariances.reshape(3, 4, 5, 5), differences.reshape(3, 4, 5), 4)
+    np.testing.assert_allclose(found.reshape(12, 5), np.concatenate(expected), rtol=1e-9)
+    assert (found[..., :4] >= 0).all() and len(np.unique((found > 0).reshape(12, 5), axis=0)) > 5
+
+
 @pytest.mark.parametrize("d", [6, 50])
 def test_the_axes_of_a_fold_are_those_of_the_others(d: int) -> None:
     rows = np.random.default_rng(3).normal(size=(40, d)) * np.geomspace(3, 1, d)
@@ -70,6 +82,66 @@ def test_the_axes_of_a_fold_are_those_of_the_others(d: int) -> None:
     for fold, axes in enumerate(_axes_of_folds(rows, fold_of, 3, None, run_when_asked)):
         expected = np.linalg.svd(rows[fold_of != fold])[2][:3]
         np.testing.assert_allclose(np.abs(expected @ axes), np.eye(3), atol=1e-5)  # float32, and either sign
+
+
+def test_there_are_no_more_axes_than_rows_of_the_other_folds() -> None:
+    rows, fold_of = np.random.default_rng(12).normal(size=(12, 50)).astype(np.float32), np.arange(12) % 3
+    rows[:, 30:] = 0
+    for d, width, number in ((50, 64, 8), (50, 5, 5), (4, 64, 4)):
+        axes = _axes_of_folds(rows[:, :d], fold_of, width, None, run_when_asked)
+        assert [of_fold.shape for of_fold in axes] == [(d, number)] * 3
+
+
+@pytest.mark.parametrize(("most", "width"), [(60 * 25 + 59, 25), (60 * 10, 20), (60 * 1000, 64)])
+def test_axes_are_as_many_as_fit_and_of_some_rows(most: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, fit = [], stacked_classifier._axes_of_folds
+
+    def spy(sample: Array, fold_of: Integers, number: int, *options: Any) -> list[Array]:
+        asked.append((len(sample), len(fold_of), number))
+        return fit(sample, fold_of, number, *options)
+
+    monkeypatch.setattr(stacked_classifier, "_axes_of_folds", spy)
+    monkeypatch.setattr(stacked_classifier, "_MOST_LEADING", most)
+    monkeypatch.setattr(stacked_classifier, "_MOST_OF_AXES", 22)
+    rows, fold_of = Standardised(np.random.default_rng(14).normal(size=(60, 3))), np.arange(60) // 2 % 5
+    sides = (np.arange(60) % 2).astype(np.float32)[:, None]
+    views(rows, fold_of, sides, np.ones(60, dtype=bool), np.arange(60), 25)
+    assert asked == [(44, 44, width)]
+
+
+def test_of_large_sets_some_rows_are_fitted_to_and_some_are_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 10 020 texts a side: 10 000 for squares, 4096 for axes, and 2000 among which neighbours are looked for."""
+    n, numbers = 20_040, {"axes": 0, "squares": 0, "neighbours": 0}
+
+    def axes(sample: Array, *_: Any) -> list[Array]:
+        numbers["axes"] += len(sample)
+        return [np.eye(2, dtype=np.float32)] * 5
+
+    def squares(sample: Any, *_: Any) -> Array:
+        numbers["squares"] += len(sample.numbers)
+        return np.zeros((n, 1), dtype=np.float32)
+
+    def nearest(rows: Array, references: Array, number: int, _: Any) -> tuple[Integers, Array]:
+        numbers["neighbours"] += len(references)
+        return np.zeros((len(rows), number), dtype=np.int64), np.zeros((len(rows), number), dtype=np.float32)
+
+    for name, spy in (("_axes_of_folds", axes), ("_squares_view", squares), ("_nearest", nearest)):
+        monkeypatch.setattr(stacked_classifier, name, spy)
+    rows, fold_of = Standardised(np.random.default_rng(17).normal(size=(n, 2))), np.arange(n) // 2 % 5
+    sides = (np.arange(n) % 2).astype(np.float32)[:, None]
+    views(rows, fold_of, sides, np.ones(n, dtype=bool), np.arange(n), 25)
+    # each of the neighbours is one for the rows of four folds
+    assert numbers == {"axes": 2 * 4096, "squares": 2 * 10_000, "neighbours": 4 * 2 * 2000}
+
+
+def test_rows_are_drawn_from_the_sides_that_are_not_permuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, draw = [], stacked_classifier._Sample.of
+    monkeypatch.setattr(stacked_classifier._Sample, "of", lambda *options: drawn.append(options[3]) or draw(*options))
+    rng = np.random.default_rng(13)
+    is_model, rows, fold_of = np.arange(60) % 2 == 0, Standardised(rng.normal(size=(60, 3))), np.arange(60) // 2 % 5
+    sides = np.stack([is_model, rng.permutation(is_model), rng.permutation(is_model)], axis=1).astype(np.float32)
+    views(rows, fold_of, sides, np.ones(60, dtype=bool), np.arange(60), 25)
+    np.testing.assert_array_equal(drawn, [is_model])
 
 
 def test_views_are_combined_by_the_moments_of_the_other_folds_for_each_division() -> None:
@@ -86,6 +158,24 @@ def test_views_are_combined_by_the_moments_of_the_other_folds_for_each_division(
         weights = _least_squares(covariance[None], (means[1] - means[0])[None], 2)[0]
         expected = (rows[fold_of == fold] - means.mean(axis=0)) @ weights
         np.testing.assert_allclose(found[fold_of == fold, column], expected, atol=1e-6)  # float32
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_single_text_of_a_side_is_its_mean() -> None:
+    """Two of the model's in two of three folds, so that the third is scored by both, and theirs by one; or by none."""
+    rng = np.random.default_rng(16)
+    sides, fold_of = np.isin(np.arange(24), (0, 1)).astype(np.float32)[:, None], np.arange(24) % 3
+    rising, seen = [sides + rng.normal(size=(24, 1)) for _ in range(2)], np.ones(24, dtype=bool)
+    found, rows = combined_scores(rising, [], sides, fold_of, seen), np.hstack(rising)
+    for fold in range(3):
+        of_sides = [rows[(fold_of != fold) & (sides[:, 0] == side)] for side in (0, 1)]
+        means = np.array([part.mean(axis=0) for part in of_sides])
+        covariance = np.mean([np.cov(part.T, ddof=0) for part in of_sides], axis=0)
+        weights = _least_squares(covariance[None], (means[1] - means[0])[None], 2)[0]
+        expected = (rows[fold_of == fold] - means.mean(axis=0)) @ weights
+        np.testing.assert_allclose(found[fold_of == fold, 0], expected, atol=1e-5)  # float32
+    alone = np.isin(np.arange(24), (0, 3)).astype(np.float32)[:, None]
+    assert np.isfinite(combined_scores(rising, [], alone, fold_of, seen)).all()
 
 
 def test_a_view_that_leans_to_the_wrong_side_is_left_out_and_not_turned_round() -> None:
@@ -121,6 +211,99 @@ def test_votes_are_those_of_scikit_learns_neighbours() -> None:
     for k, votes in zip((5, 15), _votes(found, sides, (5, 15)), strict=True):
         of_model = sides[expected[:, :k]].sum(axis=1)
         np.testing.assert_allclose(votes, np.log((of_model + 0.5) / (k - of_model + 0.5)), rtol=1e-6)
+
+
+def test_squares_are_all_products_of_two_axes_and_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacked_classifier, "_AXES_OF_SQUARES", 2)
+    rows = np.array([[1.0, 2, 3], [4, -5, 6]], dtype=np.float32)
+    expected = [[1, 2, 4, np.log(14)], [16, -20, 25, np.log(77)]]
+    np.testing.assert_allclose(stacked_classifier._squares(rows), expected, rtol=1e-6)
+    # squares below the rounding of their mean, 1e-7 of it
+    logs = stacked_classifier._log(np.array([0.0, 1e-20, 9, 7], dtype=np.float32))
+    np.testing.assert_allclose(logs, np.log([2.0**-21, 2.0**-21, 9, 7]), rtol=1e-5)
+    assert np.isfinite(stacked_classifier._log(np.zeros(3, dtype=np.float32))).all()
+
+
+def test_rows_are_fitted_to_in_a_random_order_of_each_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    rows, fold_of, is_model = rng.normal(size=(60, 3)), np.arange(60) % 5, np.arange(60) % 3 == 0
+    seen, order = np.arange(60) < 50, rng.permutation(60)
+    for most in (12, 100):
+        monkeypatch.setattr(stacked_classifier, "_MOST_FITTED", most)
+        standardised = Standardised(rows)
+        sample = stacked_classifier._Sample.of(standardised, fold_of, seen, is_model, order, 25)
+        assert len({*sample.numbers.tolist()}) == len(sample.numbers) and seen[sample.numbers].all()
+        sizes = [min(most, int((seen & (is_model == side)).sum())) for side in (False, True)]
+        assert is_model[sample.numbers].tolist() == [False] * sizes[0] + [True] * sizes[1]
+        assert sample.ranks.tolist() == [*range(sizes[0]), *range(sizes[1])]
+        np.testing.assert_array_equal(sample.rows, standardised.take(sample.numbers))
+        np.testing.assert_array_equal(sample.fold_of, fold_of[sample.numbers])
+        other = stacked_classifier._Sample.of(standardised, fold_of, seen, is_model, order, 26)
+        assert other.numbers.tolist() != sample.numbers.tolist()
+
+
+def test_neighbours_are_of_other_folds_and_among_the_first_rows_of_each_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of thirty rows a side the first twenty are candidates; a row and its fold are none of its own."""
+    monkeypatch.setattr(stacked_classifier, "MOST_REFERENCES", 20)
+    rng = np.random.default_rng(9)
+    rows, fold_of, is_model = rng.normal(size=(60, 4)), np.arange(60) % 5, np.arange(60) >= 30
+    standardised = Standardised(rows)
+    sample = stacked_classifier._Sample.of(
+        standardised, fold_of, np.ones(60, dtype=bool), is_model, np.arange(60), seed=25
+    )
+    axes = [np.linalg.qr(rng.normal(size=(4, 3)))[0].astype(np.float32) for _ in range(5)]
+    leading = stacked_classifier._on_axes(standardised, fold_of, axes, None)
+    held = np.concatenate(list(standardised))
+    nearest, logs = stacked_classifier._neighbours(sample, axes, leading, fold_of, None)
+    candidates = sample.numbers[sample.ranks < 20]
+    assert nearest.shape == logs.shape == (60, min((fold_of[candidates] != fold).sum() for fold in range(5)))
+    for row in range(60):
+        np.testing.assert_allclose(leading[row], held[row] @ axes[fold_of[row]], atol=1e-5)
+        others = candidates[fold_of[candidates] != fold_of[row]]
+        squares = np.square((held[others] - held[row]) @ axes[fold_of[row]]).sum(axis=1)
+        order = np.argsort(squares)[: nearest.shape[1]]
+        assert set(nearest[row, :10].tolist()) == set(others[order[:10]].tolist())
+        np.testing.assert_allclose(logs[row], np.log(squares[order]), atol=1e-2)  # float32 of 1e-4 and more
+
+
+def test_squares_are_scored_by_the_classifier_of_the_other_folds() -> None:
+    rng = np.random.default_rng(10)
+    rows, fold_of, is_model = rng.normal(size=(80, 3)), np.arange(80) % 4, np.arange(80) >= 40
+    standardised, sides = Standardised(rows), rng.permuted(np.stack([is_model] * 2, axis=1), axis=0).astype(np.float32)
+    seen = np.arange(80) % 7 > 0
+    sample = stacked_classifier._Sample.of(standardised, fold_of, seen, is_model, np.arange(80), seed=25)
+    axes = [np.eye(3, dtype=np.float32)[:, [1, 0, 2]] for _ in range(4)]
+    leading = stacked_classifier._on_axes(standardised, fold_of, axes, None)
+    found = stacked_classifier._squares_view(sample, axes, leading, fold_of, sides, run_when_asked)
+    squares = stacked_classifier._squares(leading)
+    for fold in range(4):
+        outside, inside = seen & (fold_of != fold), fold_of == fold
+        expected = fit_and_score(squares[outside], sides[outside], squares[inside])
+        np.testing.assert_allclose(found[inside], expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_views_are_of_as_many_neighbours_as_they_say() -> None:
+    """Log distances to the sixth and the 45th, or the last of fewer."""
+    rng = np.random.default_rng(11)
+    for texts, last in ((120, 45), (40, 20)):
+        rows, fold_of = Standardised(rng.normal(size=(texts, 3))), np.arange(texts) // 2 % 2
+        sides = (np.arange(texts) % 2).astype(np.float32)[:, None]
+        rising, free = views(rows, fold_of, sides, np.ones(texts, dtype=bool), np.arange(texts), 25)
+        held = np.concatenate(list(rows))
+        for row in range(texts):  # all three axes: distances are those of the rows
+            others = fold_of != fold_of[row]
+            away = np.square(held[others] - held[row]).sum(axis=1)
+            order = np.argsort(away)
+            assert [float(view[row, 0]) for view in free] == pytest.approx(np.log(away[order[[5, last - 1]]]), abs=1e-2)
+            for view, k in zip(rising[3:], (5, 15), strict=texts > 40):
+                of_model = sides[others][order[:k], 0].sum()
+                assert view[row, 0] == pytest.approx(np.log((of_model + 0.5) / (k + 0.5 - of_model)), abs=1e-5)
+
+
+def test_votes_of_fewer_neighbours_are_those_of_all() -> None:
+    sides = np.array([[1, 0], [1, 0], [0, 0], [1, 1]], dtype=np.float32)
+    (votes,) = _votes(np.array([[0, 1, 2], [3, 2, 1]] * 4), sides, (5,))
+    np.testing.assert_allclose(votes, np.log([[2.5 / 1.5, 0.5 / 3.5], [2.5 / 1.5, 1.5 / 2.5]] * 4), rtol=1e-6)
 
 
 def spread(rng: np.random.Generator, n: int) -> Sets:
