@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 REAL_SHARE = 0.1  # of a side: a text that is so much of it is in every fold
+_SURE = 0.05  # level at which divisions into folds change an AUC more than permuted sides do
 FEWEST_TO_CLASSIFY = 10  # of each side, copies and texts of one prompt counted once: two for each fold
 
 
@@ -28,13 +30,15 @@ class CrossFitted(NamedTuple):
 
     held_out: the scores, above 0 on the model's side, with what their intervals need. ranks: of the scores within the
     fold, in (0, 1), ties share one, (n,). auc: chance that a model's text scores above a human one of its fold.
-    permuted: the same of classifiers fitted to permuted sides, (permutations,).
+    permuted: the same of classifiers fitted to permuted sides, (permutations,). compared: the AUC that these are
+    compared with; None: `auc`.
     """
 
     held_out: HeldOut
     ranks: Floats
     auc: float
     permuted: Floats
+    compared: float | None = None
 
     @property
     def p_value(self) -> float:
@@ -49,7 +53,7 @@ class CrossFitted(NamedTuple):
         if m < 2:
             return 1.0
         spread = float(self.permuted.std(ddof=1)) * np.sqrt(1 + 1 / m)
-        away = self.auc - float(self.permuted.mean())
+        away = (self.auc if self.compared is None else self.compared) - float(self.permuted.mean())
         return positive(float(stdtr(m - 1, -away / spread))) if spread > 0 else 1.0
 
 
@@ -129,7 +133,9 @@ def cross_fit_repeatedly(
 ) -> CrossFitted:
     """Average `cross_fit` of the stacked classifier over several divisions into folds: ranks, scores, their AUC.
 
-    The permuted AUCs are those of the first division, which vary more than the averaged one.
+    The permuted AUCs are those of the first division, which vary more than the averaged one, unless both sides have
+    copies of the same rows: then permutations change little, and other divisions more. Where the divisions vary more by
+    an F test, which of other rows is next to never so, the first one's AUC is compared with them.
 
     Args:
         divisions: how many, at least 1. run: starts a function, see `side_by_side`.
@@ -145,7 +151,19 @@ def cross_fit_repeatedly(
     ranks = np.mean([division.ranks for division in (fitted, *more)], axis=0)
     one_fold = fitted.held_out._replace(scores=ranks, fold_of=np.zeros_like(fitted.held_out.fold_of))
     auc = float(_mean_auc(ranks[:, None], is_model[:, None], one_fold.fold_of)[0])
-    return fitted._replace(held_out=one_fold, ranks=average_ranks(ranks) / len(ranks) - 0.5 / len(ranks), auc=auc)
+    ranks = average_ranks(ranks) / len(ranks) - 0.5 / len(ranks)
+    compared = fitted.auc if _varies_more([division.auc for division in (fitted, *more)], fitted.permuted) else None
+    return fitted._replace(held_out=one_fold, ranks=ranks, auc=auc, compared=compared)
+
+
+def _varies_more(numbers: Sequence[float], others: Floats) -> bool:
+    """Return whether numbers have a larger variance than others, by an F test at the level `_SURE`."""
+    from scipy.special import fdtri
+
+    if len(others) < 2:
+        return False
+    most = float(fdtri(len(numbers) - 1, len(others) - 1, 1 - _SURE))
+    return float(np.var(numbers, ddof=1)) > most * float(others.var(ddof=1))
 
 
 def by_first_row(groups: Integers) -> Integers:

@@ -573,3 +573,19 @@ def test_one_column_of_many_is_seen(n: int, d: int, error: float, with_noise: fl
     rows[n:, 0] += 1.5
     fitted = cross_fit(rows * np.geomspace(1, 100, d), np.arange(2 * n) >= n)
     assert fitted.auc > norm.cdf(1.5 / 2**0.5) - 4 * error > with_noise
+
+
+def test_copies_of_the_other_side_are_no_difference() -> None:
+    """Permuted sides of equal rows change nothing, and their AUCs are those of one division into folds."""
+    for seed in range(3):
+        rows = np.random.default_rng(seed).normal(size=(60, 8))
+        both, is_model = np.concatenate([rows, rows[:30]]), np.arange(90) >= 60
+        units = np.concatenate([np.arange(60), np.arange(30)])
+        options = {"units": units, "permutations": 99, "divisions": 10}
+        fitted = cross_fit_repeatedly(both, is_model, units, **options)
+        one = cross_fit(both, is_model, units, units=units, permutations=99, stacked=True)
+        assert fitted.compared == one.auc != fitted.auc and fitted.p_value == one.p_value > 0.01
+    far = cross_fit_repeatedly(
+        rows + 3 * (np.arange(60) < 30)[:, None], np.arange(60) < 30, permutations=19, divisions=10
+    )
+    assert far.compared is None and far.p_value < 1e-3
