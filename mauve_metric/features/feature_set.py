@@ -248,6 +248,11 @@ class FeatureSet(StoredFeatures):
         return hashlib.sha256(texts + (b"" if fixed else hash_of_rows(self.features).encode())).hexdigest()[:12]
 
 
+def _entries_of(identity: Mapping[str, str]) -> dict[str, str]:
+    """The options that an identity names, by name, and their values as texts."""
+    return {**identity, "featurize_model_name": identity["model"], "text_prefix": identity.get("text_prefix", "")}
+
+
 def _one_each(name: str, value: object, is_whole: bool, count: int | None) -> Array:
     """An array with an entry for each text, a whole number or any numbers; count: of texts, None for any."""
     expected = f"None, or {'a whole number' if is_whole else 'numbers'} for each of {count or 'the'} texts"
@@ -423,13 +428,8 @@ class FeaturizeJob:
         if reference.from_file and not asked and model is not None and model not in {*MODEL_FOLDERS, *TEXT_FUNCTIONS}:
             self._unasked = model
             return
-        entries = {
-            **identity,
-            "featurize_model_name": identity["model"],
-            "text_prefix": identity.get("text_prefix", ""),
-        }
         followed = {*options_of_stage(self.config, "featurize")} - {"match_lengths", *self.given}  # both sets decide it
-        changes: dict[str, Any] = {name: text for name, text in entries.items() if name in followed}
+        changes: dict[str, Any] = {name: text for name, text in _entries_of(identity).items() if name in followed}
         if "max_text_length" in changes:
             changes["max_text_length"] = int(changes["max_text_length"])
         self.config = replace(self.config, **changes)
@@ -447,9 +447,10 @@ class FeaturizeJob:
                 raise ValueError(f"one of {', '.join(side.choices)} must be given, all are None")
             if isinstance(side.content, FeatureSet):
                 self.follow(side.content, side.argument)
-        contents = [side.content for side in sides.values()]
-        for features in contents if all(isinstance(content, FeatureSet) for content in contents) else []:
-            self.name_unread(features)
+        sets = [side.content for side in sides.values() if isinstance(side.content, FeatureSet)]
+        if len(sets) == len(sides):
+            for features in sets:
+                self.name_unread(features)
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def name_unread(self, features: FeatureSet) -> None:
@@ -458,7 +459,7 @@ class FeaturizeJob:
             return
         rules, marks = self.config.strip, features.marks
         same = {"strip": rules} if marks is not None and marks.free_of(str(rules).split(",")) else {"strip": "no"}
-        made = {"text_prefix": "", **same, **features.identity, "featurize_model_name": features.identity.get("model")}
+        made = same | _entries_of(features.identity)
         names = ("featurize_model_name", "strip", *encoder_options(self.config))
         asked = {name: getattr(self.config, name) for name in names if name in self.given}
         asked = {name: value for name, value in asked.items() if isinstance(value, (str, int))}

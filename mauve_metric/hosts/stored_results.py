@@ -50,7 +50,7 @@ def check_stored(values: Mapping[str, Any]) -> None:
         values: what `MauveResult.to_dict` gave.
 
     Raises:
-        ValueError: a number is none, or is not what the counts give. KeyError, TypeError: a part is missing or wrong.
+        ValueError: a number is none, or is not what the counts give; a part is missing or of another type.
 
     >>> from mauve_metric import compute_mauve
     >>> result = compute_mauve(p_features=[[0.0], [1.0]] * 9, q_features=[[0.0], [1.0]] * 9).to_dict()
@@ -59,6 +59,15 @@ def check_stored(values: Mapping[str, Any]) -> None:
     Traceback (most recent call last):
     ValueError: its mauve_star is not what its own counts give: the file was changed
     """
+    try:
+        _check_parts(values)
+    except KeyError as error:
+        raise ValueError(f"{error.args[0]!r} is missing") from error
+    except (AttributeError, TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _check_parts(values: Mapping[str, Any]) -> None:
     entries = parse_signature(str(values["signature"]))
     config = MauveConfig(**{name: entries[name] for name in _OF_SCORES})  # type: ignore[arg-type]  # which checks them
     p, q = (bucket_counts(values, side) for side in ("p", "q"))

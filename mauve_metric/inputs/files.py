@@ -444,15 +444,20 @@ class TextFile:
             if not self.fields:
                 raise ValueError(f"{self.name} holds lines of text and no field {field!r}: expected a file with fields")
             return side_texts._replace(groups=_field_values(self._rows(field), field))
-        texts = {self._text_field, *self._side_fields.values(), side_texts.field}
+        likely, prompts = self.likely_prompts(side)
+        return side_texts._replace(prompts=prompts, prompt_field=likely)
+
+    def likely_prompts(self, side: Role) -> tuple[str | None, list[Hashable] | None]:
+        """The field of the prompts of one side, if none is declared, and its values; None for both without one."""
+        texts = {self._text_field, *self._side_fields.values(), self.checked_field(side)}
         of_format = None if self.format is None else self.format.prompt
         likely = next(
             (field for field in (*PROMPT_FIELDS, of_format) if field and field not in texts and self._has(field)), None
         )
         if likely is not None:
             with contextlib.suppress(ValueError):  # rows without a value
-                side_texts = side_texts._replace(prompts=_field_values(self._rows(likely), likely), prompt_field=likely)
-        return side_texts
+                return likely, _field_values(self._rows(likely), likely)
+        return None, None
 
     def _texts_of(self, side: Role) -> SideTexts:
         """The texts of one side, without their prompts."""

@@ -99,8 +99,8 @@ def cross_fit(
     """
     n = len(is_model)
     order = np.arange(n) if order is None else order
-    drawn, drawn_sides = np.arange(n) if groups is None else by_first_row(groups[order]), is_model[order]
-    folds = assign_folds(drawn if units is None else by_first_row(units[order]), drawn_sides, seed)
+    drawn, drawn_sides = np.arange(n) if groups is None else _by_first_row(groups[order]), is_model[order]
+    folds = assign_folds(drawn if units is None else _by_first_row(units[order]), drawn_sides, seed)
     sides = np.empty((n, 1 + permutations), dtype=np.float32)
     sides[order, 0] = drawn_sides
     rng = np.random.default_rng([seed, 1])
@@ -166,7 +166,7 @@ def _varies_more(numbers: Sequence[float], others: Floats) -> bool:
     return float(np.var(numbers, ddof=1)) > most * float(others.var(ddof=1))
 
 
-def by_first_row(groups: Integers) -> Integers:
+def _by_first_row(groups: Integers) -> Integers:
     """Number groups from 0 in the order of their first rows, (n,) → (n,)."""
     _, first, index = np.unique(groups, return_index=True, return_inverse=True)
     numbers: Integers = np.argsort(np.argsort(first))[index].astype(np.int64)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Bools, Floats, Integers
-from mauve_metric.measures.cross_fitting import by_first_row
+from mauve_metric.measures.groups import number_items
 from mauve_metric.measures.knn_precision_recall import MOST_TOLERANCE, ROUNDING, SupportScores, scores_of_halves
 from mauve_metric.measures.nearest import smallest
 from mauve_metric.measures.p_values import t_quantile
@@ -81,9 +81,10 @@ def support_errors(p: Array, q: Array, groups: tuple[Integers, Integers] | None,
     few = [np.sort(rng.permutation(len(rows))[:MOST_ROWS]) for rows in (p, q)]
     sides = [(rows[chosen], of_side[chosen]) for rows, of_side, chosen in zip((p, q), codes, few, strict=True)]
     balls = _Balls(sides[0][0], sides[1][0], k)
+    numbers = number_items(np.concatenate([of_side for _, of_side in sides]).tolist())
     squares = []
     for _ in range(SPLITS):
-        in_first = np.split(_halves(np.concatenate([of_side for _, of_side in sides]), rng), [len(sides[0][0])])
+        in_first = np.split(_halves(numbers, rng), [len(sides[0][0])])
         if min(min(half.sum(), (~half).sum()) for half in in_first) < max(_FEWEST, k + 1):
             return SupportErrors(None, sizes, human_halves)
         squares.append(np.square(np.diff(balls.scores_of_halves(*in_first), axis=1)).ravel())
@@ -134,18 +135,17 @@ class _Balls:
 def _of_halves(p: Array, codes: Integers, k: int, rng: np.random.Generator) -> float | None:
     """The mean precision and recall of random halves of the human texts."""
     chosen = np.sort(rng.permutation(len(p))[:MOST_HUMAN_ROWS])
-    rows, codes = p[chosen], codes[chosen]
+    rows, numbers = p[chosen], number_items(codes[chosen].tolist())
     halves: list[Bools] = []
     for _ in range(HUMAN_SPLITS):
-        halves.append(_halves(codes, rng))
+        halves.append(_halves(numbers, rng))
         if min(halves[-1].sum(), (~halves[-1]).sum()) < max(_FEWEST, k + 1):
             return None
     return float(np.mean(scores_of_halves(rows, halves, k, ROUNDING)))
 
 
-def _halves(codes: Integers, rng: np.random.Generator) -> Bools:
-    """A mask of the texts in the first half of the groups, drawn at random."""
-    numbers = by_first_row(codes)
+def _halves(numbers: Integers, rng: np.random.Generator) -> Bools:
+    """A mask of the texts in the first half of the groups, drawn at random. numbers: of the groups, from 0."""
     m = int(numbers.max()) + 1
     in_first: Bools = (rng.permutation(m) < m // 2)[numbers]
     return in_first

@@ -189,7 +189,7 @@ class _Job:
         """Warn of a field of prompts in the first file of the model's texts, which `compute_mauve` would use."""
         task, field = self.q[0], None
         with contextlib.suppress(ValueError, OSError), shards.on_this_machine(task.shard) as path:  # the task says why
-            field = TextFile(path, self.run.text_field, encoding=task.encoding).side(task.side).prompt_field
+            field, _ = TextFile(path, self.run.text_field, encoding=task.encoding).likely_prompts(task.side)
         if field is not None:
             logger.warning(
                 "the texts of shards count as independent of each other, and %s has a field %r: where texts share "

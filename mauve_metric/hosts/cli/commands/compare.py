@@ -92,8 +92,7 @@ def _check_stored(path: str, name: str, values: Mapping[str, Any]) -> None:
 
     try:
         check_stored(values)
-    except (AttributeError, KeyError, TypeError, OverflowError, ValueError) as error:
-        said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+    except ValueError as error:
         raise ValueError(
-            f"--baseline must be what compare --json printed, got {path!r} (the earlier result of {name}: {said})"
+            f"--baseline must be what compare --json printed, got {path!r} (the earlier result of {name}: {error})"
         ) from error

@@ -75,10 +75,8 @@ def usage_error(options: argparse.Namespace) -> str | None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
         return "--featurizer is given once for shards (-o)"
-    unused = {**config_fields(), **run_fields()}.keys() - {
-        **config_fields("score_sharded"),
-        **run_fields("score_sharded"),
-    }
+    used = config_fields("score_sharded") | run_fields("score_sharded")
+    unused = (config_fields() | run_fields()).keys() - used.keys()
     other = next((name for name in (*_FIELDS_OF_SIDES, "header", *sorted(unused)) if flags.get(name) is not None), None)
     if other is None:
         return None
@@ -123,9 +121,8 @@ def _read_pair(path: str) -> dict[str, Any]:
     content: Any = read_json(path)
     try:
         check_stored(content)
-    except (AttributeError, KeyError, TypeError, OverflowError, ValueError) as error:
-        reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"--other-pair must be what `score --json` printed, got {path!r} ({reason})") from error
+    except ValueError as error:
+        raise ValueError(f"--other-pair must be what `score --json` printed, got {path!r} ({error})") from error
     return dict(content)
 
 
