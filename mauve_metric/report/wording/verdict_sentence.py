@@ -64,6 +64,8 @@ def notes_of(result: MauveResult) -> tuple[str, ...]:
     told_already = {"shared_prompts", "repeated_prompts", "repeated_texts"} if result.design != "undeclared" else set()
     told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
     told_already |= {"few_texts"} if result.texts_needed is not None else set()  # the verdict says how many
+    if result.verdict_reason == "layout" and result.closeness_without_layout is not None:
+        told_already.add("format_differs")
     notes = [
         with_reference(_note(warnings[code], text, result), result.reference_name)
         for code, text in NOTES.items()
@@ -251,18 +253,18 @@ def verdict_sentence(
     if verdict == "different":
         how = "; ".join(DIFFERS[kind] for kind in facts.differs) or "by its features"
         layout = f" ({listed([*facts.layout])})" if facts.layout else ""
-        if facts.by_layout_alone:
-            how = f" by layout alone{layout}"
-        else:
-            how = f", in part by its layout{layout}: {how}" if reason == "layout" else f": {how}"
+        said = [f"{lead} by layout alone{layout}" if facts.by_layout_alone else f"{lead}: {how}"]
         if facts.p_value is not None:
             p_value = digits(facts.p_value, ".1g")
-            how += f". {facts.test.capitalize()} shows it (p = {p_value}), although the interval reaches 1"
-        if facts.without_layout:
-            how += f". Without that layout, closeness is {facts.without_layout}"
-        shown = f" Shown by {listed([*shown_names([*facts.seen_by]).values()])}." if facts.seen_by else ""
+            said.append(f"{facts.test.capitalize()} shows it (p = {p_value}), although the interval reaches 1")
+        plain = f", closeness is {facts.without_layout}" if facts.without_layout else ""
+        if facts.by_layout_alone:
+            said += [f"Without that layout{plain}"] if plain else []
+        elif reason == "layout":
+            said.append(f"Part of it is layout{layout}" + (f": without that{plain}" if plain else ""))
+        said += [f"Shown by {listed([*shown_names([*facts.seen_by]).values()])}"] if facts.seen_by else []
         cause = f" But {with_reference(NO_VERDICT[reason], reference_name)}" if reason in NO_VERDICT else ""
-        return f"{lead}{how}.{shown}{cause}"
+        return f"{'. '.join(said)}.{cause}"
     if verdict == "like human":
         seen_by = f" as far as {seen} {'see' if ' + ' in seen else 'sees'}" if seen else ""
         return f"{lead}{seen_by}: closeness is at least {rounded_down(low or EQUIVALENT)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -166,6 +167,8 @@ def _headline(**values: Any) -> str:
     number = "unknown" if values["closeness"] is None else digits(values["closeness"], ".3f")
     name = values["bar"].reference_name
     scale = bars.DOUBT if values["doubt"] else bars.scale(name)
+    if not values["models"]:  # the first sentence of the verdict is the heading
+        values["answer"] = re.split(r"(?<=\.) (?=[A-Z])", values["answer"][0], maxsplit=1)
     return render("headline", number=number, scale=scale, ends_of_line=bars.ends_of_line(name), **values)
 
 
