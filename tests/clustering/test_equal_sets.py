@@ -46,9 +46,10 @@ def test_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
-def test_sixteen_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
+def test_many_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
     for n in (50, 200):
-        check([scored(n, seed, quantizer, num_runs=1) for seed in range(8)])
+        halves = 4 if quantizer in ("drmm", "lattice") else 8  # seconds of training each
+        check([scored(n, seed, quantizer, num_runs=1) for seed in range(halves)])
 
 
 @pytest.mark.more
