@@ -29,6 +29,7 @@ NearestCentres: TypeAlias = AllCentres | BoundedCentres | on_device.DeviceCentre
 MAX_ROWS_PER_CENTRE = 256  # faiss fits on a random subset above this
 _RESTART_STEP = 15_486_557  # between the seeds of two restarts, as in faiss
 _SPLIT_SEED = 1234  # of the draw of a bucket to split, as in faiss
+_DRAWS = 8  # numbers for each bucket, drawn at once
 _SEEDING_ROWS = 5  # for each centre, among which k-means++ looks for starts
 _LEAST_SEEDING_ROWS = 2500
 _DRAWN_TOGETHER = 32  # centres of k-means++ where there are more products: a third of the time, an equal cost
@@ -71,7 +72,7 @@ def _best_run(
         search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
     else:
         search = nearest_centres(rows, num_buckets)
-        squared = float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
+        squared = float(np.einsum("ij,ij->i", rows, rows).sum(dtype=np.float64))
     draws = 2 + int(np.log(num_buckets)) if plus_plus is True else int(plus_plus)
     choose = partial(_spread_start, draws=draws) if draws else _start
     starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
@@ -173,9 +174,8 @@ class _Means:
             self.counts = np.bincount(labels[0], minlength=len(self.counts))
             self._renew(np.arange(len(self.counts)))
         else:
-            runs, numbers = np.nonzero(
-                np.ones_like(labels, dtype=bool) if self.labels is None else labels != self.labels
-            )
+            changed = np.flatnonzero(labels != self.labels) if self.labels is not None else np.arange(labels.size)
+            runs, numbers = np.divmod(changed, labels.shape[1])
             first = runs * self.shape[1]
             left = first[:0] if self.labels is None else self.labels[runs, numbers] + first
             self._move(self.rows, numbers, left, labels[runs, numbers] + first)
@@ -211,37 +211,38 @@ def _sums_by_place(rows: Rows, numbers: Labels, places: Labels, count: int) -> R
     from scipy.sparse import csr_array
 
     ends = np.append(0, np.cumsum(np.bincount(places, minlength=count)))
-    ones, in_order = np.ones(len(numbers), dtype=np.float32), numbers[np.argsort(places, kind="stable")]
+    sortable = places.astype(np.uint16) if count <= 2**16 else places  # which numpy sorts by radix
+    ones, in_order = np.ones(len(numbers), dtype=np.float32), numbers[np.argsort(sortable, kind="stable")]
     sums: Rows = csr_array((ones, in_order, ends), shape=(count, len(rows))) @ rows  # one row after the other
     return sums
 
 
 def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:
-    """Fill each empty bucket, in place: a bucket drawn by its size is split into two that lie close together."""
-    draw = np.random.RandomState(_SPLIT_SEED)
+    """Fill each empty bucket, in place: a bucket drawn by its size is split into two that lie close together.
+
+    The draw cycles through the k buckets and takes each with probability (size - 1) / (n - k); the largest if none can
+    be taken.
+    """
+    k, random = len(counts), np.random.RandomState(_SPLIT_SEED)
     shift = np.where(np.arange(centres.shape[1]) % 2 == 0, _SPLIT_SHIFT, -_SPLIT_SHIFT).astype(np.float32)
+    drawn = np.empty(0, dtype=np.float32)
     for empty in np.nonzero(counts == 0)[0]:
-        donor = _draw_donor(counts, n, draw)
+        donor = int(counts.argmax())
+        chances = (counts - 1) / max(n - k, 1)
+        while n > k and counts[donor] > 1:
+            if len(drawn) < k:
+                more = random.randint(0, 2**32, size=_DRAWS * k, dtype=np.uint32).astype(np.float32)
+                drawn = np.concatenate([drawn, more / np.float32(2**32 - 1)])
+            taken = drawn[:k] < chances
+            first = int(taken.argmax())
+            drawn = drawn[first + 1 if taken[first] else k :]
+            if taken[first]:
+                donor = first
+                break
         centres[empty] = centres[donor] * (1 + shift)
         centres[donor] *= 1 - shift
         counts[empty] = counts[donor] / 2
         counts[donor] -= counts[empty]
-
-
-def _draw_donor(counts: NDArray[np.float32], n: int, draw: np.random.RandomState) -> int:
-    """Cycle through the buckets; take each with probability (size - 1) / (n - k); the largest if none can be."""
-    k = len(counts)
-    if n <= k or counts.max() <= 1:
-        return int(counts.argmax())
-    chances = (counts - 1) / (n - k)
-    while True:
-        state = draw.get_state()
-        numbers = draw.randint(0, 2**32, size=k, dtype=np.uint32).astype(np.float32) / np.float32(2**32 - 1)
-        taken = np.flatnonzero(numbers < chances)
-        if len(taken):
-            draw.set_state(state)
-            draw.randint(0, 2**32, size=taken[0] + 1, dtype=np.uint32)  # the next draw follows the one that is taken
-            return int(taken[0])
 
 
 def _start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int) -> NDArray[np.int32]:

@@ -18,6 +18,7 @@ import numpy as np
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.linear_classifier import Sides, Standardised, fit_and_score, held_out_scores, product
 from mauve_metric.measures.nearest import smallest
+from mauve_metric.runtime.lapack import largest_eigenvectors
 from mauve_metric.runtime.tensors import as_array
 from mauve_metric.runtime.threads import Start, Value, one_blas_thread, run_when_asked
 
@@ -169,18 +170,14 @@ def _of_each(function: Callable[[int], Value], folds: int, run: Start) -> list[V
 
 def _first_eigenvectors(matrix: Array, width: int, device: torch.device | None) -> Array:
     """The eigenvectors of a symmetric matrix (k, k) with the largest eigenvalues, the largest first, (k, width)."""
-    from scipy.linalg import eigh
-
-    k = len(matrix)
     if device is not None:
         import torch
 
         with suppress(torch.linalg.LinAlgError):  # type: ignore[attr-defined]  # a GPU's algorithm may not converge
             vectors = as_array(torch.linalg.eigh(torch.from_numpy(matrix).to(device))[1])
-            return np.ascontiguousarray(vectors[:, k - width :][:, ::-1])
+            return np.ascontiguousarray(vectors[:, len(matrix) - width :][:, ::-1])
     with one_blas_thread():  # sixteen need four times as long for a thousand rows
-        vectors = eigh(matrix, subset_by_index=[k - width, k - 1], check_finite=False)[1]
-    return np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
+        return np.ascontiguousarray(largest_eigenvectors(matrix, width)[:, ::-1])
 
 
 def _squares(leading: Array) -> Array:
