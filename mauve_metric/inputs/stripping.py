@@ -245,10 +245,10 @@ def without_outer_quotes(text: str) -> str:
     ['Once.', '"No," he said, "never."', 'He said "no" again.']
     """
     match = _QUOTED.fullmatch(text)
-    inner = (
-        None if match is None else _FIRST_QUOTE.search(match[1])
-    )  # of words that are quoted inside, or the end of the first
-    return text if match is None or (inner is not None and inner[1] is None) else match[1].strip()
+    if match is None:
+        return text
+    inner = _FIRST_QUOTE.search(match[1])  # opens a quotation inside, or closes the one that the text begins with
+    return match[1].strip() if inner is None or inner[1] is not None else text
 
 
 def without_blanks_at_marks(text: str) -> str:
