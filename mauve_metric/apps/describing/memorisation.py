@@ -242,8 +242,8 @@ def corpus_texts(
 ) -> Iterator[CorpusText]:
     """The texts of files and of all files in folders, by name, a few in memory at a time.
 
-    `.jsonl`: one string or object a line; `.parquet`; `.txt`: running text, whose ends of lines are blanks; both `.txt`
-    and `.jsonl` also packed, as `.gz`. `.csv`, `.tsv`, `.json` and `.eval` are read whole, as `read_texts` does.
+    `.jsonl`: one string or object a line; `.parquet`; `.txt`: running text, whose ends of lines are blanks; `.txt` and
+    `.jsonl` also packed, as `.gz`. `.csv`, `.tsv`, `.json`, `.xlsx` and `.eval` are read whole, as `read_texts` does.
 
     Args:
         paths: of files and folders.
