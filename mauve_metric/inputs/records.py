@@ -26,10 +26,11 @@ _MISSING = re.compile(  # what programs write in the place of a text
 )
 
 
-def is_missing(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
     """Return whether a text is what programs write in the place of a missing one.
 
-    >>> [is_missing(text) for text in ("nan", "[deleted]", "#REF!", "ERROR: Rate limit exceeded", "None", "Error: no.")]
+    >>> texts = "nan", "[deleted]", "#REF!", "ERROR: Rate limit exceeded", "None", "Error: no."
+    >>> [is_placeholder(text) for text in texts]
     [True, True, True, True, False, False]
     """
     return _MISSING.fullmatch(text.strip()) is not None
