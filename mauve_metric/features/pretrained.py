@@ -16,7 +16,7 @@ from mauve_metric.features.feature_files import json_object
 from mauve_metric.features.model_hashes import hash_of_files
 from mauve_metric.features.packaged import PACKAGED, packaged_file
 from mauve_metric.runtime.cache_folder import cache_folder
-from mauve_metric.runtime.checks import did_you_mean
+from mauve_metric.runtime.checks import did_you_mean, first_few
 from mauve_metric.runtime.errors import NoFile, NoModel, not_causal, short_message
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_gguf, import_torch, import_transformers
@@ -151,10 +151,9 @@ def load_pretrained(
         raise not_causal(name, f"comes without weights of its head: {', '.join(keys[:3])}")
     used = [key for key in keys if not _UNUSED.search(key)]
     if used:
-        more = f" and {len(used) - 3} more" if len(used) > 3 else ""
         raise ValueError(
             f"the model {name!r} must come with all weights, which would be drawn at random, and these are missing: "
-            f"{', '.join(used[:3])}{more}"
+            f"{first_few(used, 3)}"
         )
     return model, tokenizer, declared
 
@@ -315,7 +314,7 @@ def is_read(featurizer: str, language: str) -> bool:
 
 
 def reader_of(language: str | None, featurizer: str = "") -> str | None:
-    """The packaged featurizer for a language, another than this one; None where there is none.
+    """The packaged featurizer for a language, another than `featurizer`; None where there is none.
 
     >>> reader_of("Thai"), reader_of("Hindi"), reader_of("Khmer"), reader_of("Thai", "use"), reader_of(None)
     ('use', 'ngrams', None, None, 'ngrams')
@@ -326,12 +325,11 @@ def reader_of(language: str | None, featurizer: str = "") -> str | None:
 
 
 def advice_for(language: str | None, featurizer: str = "") -> str:
-    """A clause on the featurizer for a language, in the place of this one.
+    """The option that names a packaged featurizer for a language, another than `featurizer`, or what to take instead.
 
     >>> advice_for("Thai"), advice_for("Hindi"), advice_for("Khmer")
     ("featurize_model_name='use'", "featurize_model_name='ngrams'", 'a model for Khmer, from a folder or a server')
     """
-    reader = reader_of(language, featurizer)
-    return (
-        f"a model for {language}, from a folder or a server" if reader is None else f"featurize_model_name={reader!r}"
-    )
+    if (reader := reader_of(language, featurizer)) is None:
+        return f"a model for {language}, from a folder or a server"
+    return f"featurize_model_name={reader!r}"

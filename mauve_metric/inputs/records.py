@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import first_few, shown
 from mauve_metric.runtime.errors import NoSuchField, SeveralTexts
 
 
@@ -126,8 +126,7 @@ def examples_of(values: Mapping[str, object], most: int = 8) -> str:
     >>> examples_of({"id": 1, "text": "It was a dark and stormy night, and a very long one."})
     "'id' (1), 'text' ('It was a dark and stor…)"
     """
-    named = [f"{shown(name)} ({shown(value, most=24)})" for name, value in list(values.items())[:most]]
-    return ", ".join(named) + (f" and {len(values) - most} more" if len(values) > most else "")
+    return first_few([f"{shown(name)} ({shown(value, most=24)})" for name, value in values.items()], most)
 
 
 # Two kinds of texts in one file: the column that parts them, and `FIELD[column=value]`, which reads one of them.
@@ -214,8 +213,7 @@ class Kinds(NamedTuple):
     @property
     def listed(self) -> str:
         """The values with their numbers, of many the first."""
-        values = [f"{value!r} ({times})" for value, times in self.counts.items()]
-        return ", ".join(values[:_SHOWN]) + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
+        return first_few([f"{value!r} ({times})" for value, times in self.counts.items()], _SHOWN)
 
 
 def candidates(sample: Sequence[Record]) -> list[str]:
