@@ -298,10 +298,10 @@ def _of_records(
     lines: Iterable[bytes], file: Path, text_field: str | None, encoding: str | None
 ) -> Iterator[CorpusText]:
     """The texts of JSON lines, by the field of the first ones."""
-    filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     records = (
         Record(loaded(_decode(line, file, number, encoding), str(file), number), f"{file}, line {number}")
-        for number, line in filled
+        for number, line in enumerate(lines, 1)
+        if line.strip()
     )
     first = list(islice(records, LOOKED_AT))
     field = text_field if text_field is not None or not first else chosen_field(str(file), first)
