@@ -187,11 +187,15 @@ def without_html(text: str) -> str:
     if not _HTML.search(text):
         return text
     for _ in range(_TIMES_ESCAPED):
-        text = _HTML.sub(
-            lambda mark: html.unescape(mark[0]) if mark[0][0] == "&" else "\n" if _ENDS_LINE.match(mark[0]) else "",
-            text,
-        )
+        text = _HTML.sub(_without_mark, text)
     return text.strip()
+
+
+def _without_mark(mark: re.Match[str]) -> str:
+    """The text in the place of an entity or a tag of HTML: its character, or the end of a line, or nothing."""
+    if mark[0].startswith("&"):
+        return html.unescape(mark[0])
+    return "\n" if _ENDS_LINE.match(mark[0]) else ""
 
 
 def without_markdown(text: str) -> str:
