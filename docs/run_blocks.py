@@ -366,7 +366,7 @@ def fill_cache(examples: Path) -> None:
     from mauve_metric.features.cache import FeatureCache, KnownTexts, source_of, token_key
     from mauve_metric.features.encoder import load_encoder
     from mauve_metric.features.featurize import tokenize, unseen_formats, unseen_shares
-    from mauve_metric.features.pretrained import identity_digest
+    from mauve_metric.features.model_hashes import identity_digest
 
     source = source_of(MauveConfig(featurize_model_name="minilm"))
     encoder = load_encoder("minilm")

@@ -179,12 +179,12 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def weights_hashed_once() -> Iterator[None]:
     """Hash the files of a packaged model once, not for each score that loads it."""
-    from mauve_metric.features import cache, packaged, pretrained
+    from mauve_metric.features import cache, model_hashes, packaged
 
-    hash_of = pretrained.file_sha256
+    hash_of = model_hashes.file_sha256
     known = functools.cache(hash_of)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (cache, packaged, pretrained):
+        for module in (cache, model_hashes, packaged):
             patch.setattr(
                 module, "file_sha256", lambda path: (known if "site-packages" in path.parts else hash_of)(path)
             )

@@ -32,7 +32,7 @@ from mauve_metric.apps.sharding.shards import Shard, shard_tasks
 from mauve_metric.features.cache import source_of
 from mauve_metric.features.encoder import load_encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
-from mauve_metric.features.pretrained import identity_digest
+from mauve_metric.features.model_hashes import identity_digest
 from mauve_metric.features.sides import check_same_encoder
 from mauve_metric.options import MauveConfig, RunOptions, config_fields, encoder_options, option, run_fields
 from mauve_metric.results.signature import signature_entries

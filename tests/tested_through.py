@@ -37,6 +37,7 @@ TESTED_THROUGH = {
     "clustering/test_quantizers.py": ("clustering/num_buckets",),
     "clustering/test_blocks.py": ("clustering/checkpoint",),
     "features/test_featurize.py": ("features/batches",),
+    "features/test_pretrained.py": ("features/model_hashes",),
     "features/test_use.py": ("features/packaged",),
     "apps/generation/test_remote.py": ("runtime/openai_client",),
     "features/test_sides.py": (),

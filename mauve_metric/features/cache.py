@@ -25,8 +25,8 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Floats
 from mauve_metric.features.feature_files import StoredFeatures
-from mauve_metric.features.packaged import file_sha256
-from mauve_metric.features.pretrained import MODEL_FOLDERS, folder_of, identity_digest
+from mauve_metric.features.model_hashes import file_sha256, identity_digest
+from mauve_metric.features.pretrained import MODEL_FOLDERS, folder_of
 from mauve_metric.options import MauveConfig, encoder_options
 from mauve_metric.runtime.cache_folder import cache_folder, without_tilde
 from mauve_metric.runtime.checks import check_count, shown

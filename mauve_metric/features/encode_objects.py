@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mauve_metric.features.pretrained import update_with_weights
+from mauve_metric.features.model_hashes import update_with_weights
 
 # Where the name of a model is, the first one that is there: model2vec, transformers, others, SentenceTransformer.
 _NAMES = ("base_model_name", "name_or_path", "model_name", "name", "model_card_data.base_model")

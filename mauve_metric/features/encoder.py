@@ -9,16 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mauve_metric.features.pretrained import (
-    Preset,
-    folder_of,
-    folder_sha256,
-    identity_digest,
-    load_pretrained,
-    preset_of,
-    tokenizer_sha256,
-    weights_sha256,
-)
+from mauve_metric.features.model_hashes import folder_sha256, identity_digest, tokenizer_sha256, weights_sha256
+from mauve_metric.features.pretrained import Preset, folder_of, load_pretrained, preset_of
 from mauve_metric.runtime.errors import DamagedFile
 from mauve_metric.runtime.model_state import bare_model
 from mauve_metric.runtime.optional_imports import import_torch

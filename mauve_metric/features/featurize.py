@@ -149,7 +149,7 @@ def featurize_texts(
 
     Args:
         encoder: from `load_encoder`.
-        texts: any iterable of non-empty strings; a stream is worked through in bounded windows.
+        texts: non-empty strings, at least one, else `ValueError`; a stream is worked through in bounded windows.
         run: says how large a batch may be, and whether every process of the torch process group calls this, so that
             each computes its share of the batches.
         total: how many texts there are, if known.

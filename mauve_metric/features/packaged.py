@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
+from mauve_metric.features.model_hashes import file_sha256
 from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NoModel, NoPackage
 
@@ -53,9 +53,3 @@ def packaged_file(name: str, module: str, file: str, sha256: str) -> Path:
     if digest != sha256:
         raise NoModel(f"the weights in {path.parent} are not the published ones: sha256 {digest}, not {sha256}")
     return path
-
-
-def file_sha256(path: Path) -> str:
-    """A hash of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

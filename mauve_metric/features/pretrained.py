@@ -1,22 +1,22 @@
-"""Pretrained models and what identifies them: where they lie, how they are loaded, the hashes of their files."""
+"""Pretrained models: where they lie, how they are loaded, which options and languages they have."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.features.feature_files import json_object
-from mauve_metric.features.packaged import PACKAGED, file_sha256, packaged_file
+from mauve_metric.features.model_hashes import hash_of_files
+from mauve_metric.features.packaged import PACKAGED, packaged_file
 from mauve_metric.runtime.cache_folder import cache_folder
-from mauve_metric.runtime.checks import did_you_mean
+from mauve_metric.runtime.checks import did_you_mean, first_few
 from mauve_metric.runtime.errors import NoFile, NoModel, not_causal, short_message
 from mauve_metric.runtime.model_state import out_of_memory
 from mauve_metric.runtime.optional_imports import import_gguf, import_torch, import_transformers
@@ -94,7 +94,7 @@ def _without_stderr() -> contextlib.AbstractContextManager[object]:
 
 def _files_sha256(folder: Path) -> str:
     """A hash of all files of a converted model, but for the one that holds the hash."""
-    return _hash_of_files(path for path in folder.iterdir() if path.name != _SUM)
+    return hash_of_files(path for path in folder.iterdir() if path.name != _SUM)
 
 
 def _is_unchanged(folder: Path) -> bool:
@@ -151,10 +151,9 @@ def load_pretrained(
         raise not_causal(name, f"comes without weights of its head: {', '.join(keys[:3])}")
     used = [key for key in keys if not _UNUSED.search(key)]
     if used:
-        more = f" and {len(used) - 3} more" if len(used) > 3 else ""
         raise ValueError(
             f"the model {name!r} must come with all weights, which would be drawn at random, and these are missing: "
-            f"{', '.join(used[:3])}{more}"
+            f"{first_few(used, 3)}"
         )
     return model, tokenizer, declared
 
@@ -249,59 +248,6 @@ def quiet(transformers: Any) -> Iterator[None]:
         yield
 
 
-def folder_sha256(folder: Path) -> str:
-    """A hash of a local model's weights and configuration, independent of where it lies."""
-    return _hash_of_files(
-        path for path in folder.iterdir() if path.suffix in (".safetensors", ".bin") or path.name == "config.json"
-    )
-
-
-def _hash_of_files(files: Iterable[Path]) -> str:
-    """A hash of the names and the bytes of files of one folder."""
-    content = "".join(f"{path.name}:{file_sha256(path)}\n" for path in sorted(files))
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-def weights_sha256(model: Any) -> str:
-    """A hash of the weights and settings of a live model."""
-    passing = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
-    settings = {key: value for key, value in model.config.to_dict().items() if key not in passing}
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=str).encode())
-    update_with_weights(digest, model)
-    return digest.hexdigest()
-
-
-def update_with_weights(digest: Any, model: Any) -> None:
-    """Update a hash with the weights of a module of torch."""
-    torch = import_torch()
-    for name, tensor in sorted(model.state_dict().items()):
-        raw = tensor.detach().to("cpu").contiguous().flatten().view(torch.uint8)
-        digest.update(f"{name}:{tuple(tensor.shape)}:{tensor.dtype}".encode())
-        digest.update(memoryview(raw.numpy()))
-
-
-def tokenizer_sha256(tokenizer: Any) -> str:
-    """A hash of everything in a tokenizer that changes its token ids."""
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is not None:
-        state = json.loads(backend.to_str())
-        state["truncation"] = state["padding"] = None
-        content = json.dumps(state, sort_keys=True)
-    else:
-        content = json.dumps(sorted(tokenizer.get_vocab().items()))
-    content += f"|{type(tokenizer).__name__}|{getattr(tokenizer, 'truncation_side', 'right')}"
-    return hashlib.sha256(content.encode()).hexdigest()
-
-
-_OF_TOKENS = ("model", "max_text_length", "match_lengths", "text_prefix")  # the tokens, or nothing, follow from these
-
-
-def identity_digest(identity: Mapping[str, str]) -> str:
-    """Hash what determines an encoder's features of given tokens: all entries but name, length and prefix."""
-    fixed = {key: value for key, value in identity.items() if key not in _OF_TOKENS}
-    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
-
-
 class Preset(NamedTuple):
     """Featurization options of a model, used where the user gives none; by default those of the literature.
 
@@ -368,7 +314,7 @@ def is_read(featurizer: str, language: str) -> bool:
 
 
 def reader_of(language: str | None, featurizer: str = "") -> str | None:
-    """The packaged featurizer for a language, another than this one; None where there is none.
+    """The packaged featurizer for a language, another than `featurizer`; None where there is none.
 
     >>> reader_of("Thai"), reader_of("Hindi"), reader_of("Khmer"), reader_of("Thai", "use"), reader_of(None)
     ('use', 'ngrams', None, None, 'ngrams')
@@ -379,12 +325,11 @@ def reader_of(language: str | None, featurizer: str = "") -> str | None:
 
 
 def advice_for(language: str | None, featurizer: str = "") -> str:
-    """A clause on the featurizer for a language, in the place of this one.
+    """The option that names a packaged featurizer for a language, another than `featurizer`, or what to take instead.
 
     >>> advice_for("Thai"), advice_for("Hindi"), advice_for("Khmer")
     ("featurize_model_name='use'", "featurize_model_name='ngrams'", 'a model for Khmer, from a folder or a server')
     """
-    reader = reader_of(language, featurizer)
-    return (
-        f"a model for {language}, from a folder or a server" if reader is None else f"featurize_model_name={reader!r}"
-    )
+    if (reader := reader_of(language, featurizer)) is None:
+        return f"a model for {language}, from a folder or a server"
+    return f"featurize_model_name={reader!r}"

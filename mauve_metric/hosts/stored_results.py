@@ -170,9 +170,7 @@ def _check_learned(values: Mapping[str, Any], config: MauveConfig) -> None:
     below = float(q_shares @ (np.cumsum(p_shares) - p_shares))  # without pairs in one bucket, which count 0 to 1
     if not below - _SAME <= auc <= below + float(p_shares @ q_shares) + _SAME:
         raise ValueError("its auc is not what its own counts give: the file was changed")
-    repeated = any(
-        values.get(f"{side}_repeated") for side in "pq"
-    )  # which texts, and so which count once, is not known
+    repeated = values.get("p_repeated") or values.get("q_repeated")  # which ones, and so count once, is not known
     if values["design"] == "independent" or (values["design"] == "undeclared" and not repeated):
         expected = debiased_scores(frontier_of(Histograms(p, q)), config.mauve_scaling_factor).mauve
         _check_equal("mauve_classifier", score, expected)

@@ -220,10 +220,8 @@ def files_in(folder: Path, split: str | None = None) -> list[Path]:
         ValueError: there is nothing to read, or more than one thing.
     """
     files = [file for file in sorted(folder.iterdir(), key=natural_order) if file.is_file()]
-    texts, written = (
-        [file for file in files if file.suffix.lower() == ".txt"],
-        [file for file in files if _tool_of(file)],
-    )
+    texts = [file for file in files if file.suffix.lower() == ".txt"]
+    written = [file for file in files if _tool_of(file)]
     shards = [
         file
         for file in files

@@ -339,8 +339,8 @@ class TextFile:
             return []
         group = None if self.format is None else self.format.group
         texts = {self._text_field, *self._side_fields.values(), self._prompt_field}
-        names = dict.fromkeys([*([group] if group else []), *candidates(self._source.sample)])
-        columns = [name for name in names if name not in self.where and name not in texts]
+        names = dict.fromkeys([group, *candidates(self._source.sample)])
+        columns = [name for name in names if name is not None and name not in {*self.where, *texts}]
         if not columns:
             return []
         rows = self._rows(*columns)

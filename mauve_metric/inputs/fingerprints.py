@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mauve_metric.inputs.records import is_missing as is_placeholder
+from mauve_metric.inputs.records import is_placeholder
 from mauve_metric.inputs.stripping import SHOWN, WRAPPING
 
 SHORTEST_OPENING, LONGEST_OPENING = 2, 6  # words

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, overload
 
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import first_few, shown
 from mauve_metric.runtime.errors import NoSuchField, SeveralTexts
 
 
@@ -26,10 +26,11 @@ _MISSING = re.compile(  # what programs write in the place of a text
 )
 
 
-def is_missing(text: str) -> bool:
+def is_placeholder(text: str) -> bool:
     """Return whether a text is what programs write in the place of a missing one.
 
-    >>> [is_missing(text) for text in ("nan", "[deleted]", "#REF!", "ERROR: Rate limit exceeded", "None", "Error: no.")]
+    >>> texts = "nan", "[deleted]", "#REF!", "ERROR: Rate limit exceeded", "None", "Error: no."
+    >>> [is_placeholder(text) for text in texts]
     [True, True, True, True, False, False]
     """
     return _MISSING.fullmatch(text.strip()) is not None
@@ -125,8 +126,7 @@ def examples_of(values: Mapping[str, object], most: int = 8) -> str:
     >>> examples_of({"id": 1, "text": "It was a dark and stormy night, and a very long one."})
     "'id' (1), 'text' ('It was a dark and stor…)"
     """
-    named = [f"{shown(name)} ({shown(value, most=24)})" for name, value in list(values.items())[:most]]
-    return ", ".join(named) + (f" and {len(values) - most} more" if len(values) > most else "")
+    return first_few([f"{shown(name)} ({shown(value, most=24)})" for name, value in values.items()], most)
 
 
 # Two kinds of texts in one file: the column that parts them, and `FIELD[column=value]`, which reads one of them.
@@ -213,8 +213,7 @@ class Kinds(NamedTuple):
     @property
     def listed(self) -> str:
         """The values with their numbers, of many the first."""
-        values = [f"{value!r} ({times})" for value, times in self.counts.items()]
-        return ", ".join(values[:_SHOWN]) + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
+        return first_few([f"{value!r} ({times})" for value, times in self.counts.items()], _SHOWN)
 
 
 def candidates(sample: Sequence[Record]) -> list[str]:

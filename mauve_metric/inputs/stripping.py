@@ -187,11 +187,15 @@ def without_html(text: str) -> str:
     if not _HTML.search(text):
         return text
     for _ in range(_TIMES_ESCAPED):
-        text = _HTML.sub(
-            lambda mark: html.unescape(mark[0]) if mark[0][0] == "&" else "\n" if _ENDS_LINE.match(mark[0]) else "",
-            text,
-        )
+        text = _HTML.sub(_without_mark, text)
     return text.strip()
+
+
+def _without_mark(mark: re.Match[str]) -> str:
+    """The text in the place of an entity or a tag of HTML: its character, or the end of a line, or nothing."""
+    if mark[0].startswith("&"):
+        return html.unescape(mark[0])
+    return "\n" if _ENDS_LINE.match(mark[0]) else ""
 
 
 def without_markdown(text: str) -> str:
@@ -245,10 +249,10 @@ def without_outer_quotes(text: str) -> str:
     ['Once.', '"No," he said, "never."', 'He said "no" again.']
     """
     match = _QUOTED.fullmatch(text)
-    inner = (
-        None if match is None else _FIRST_QUOTE.search(match[1])
-    )  # of words that are quoted inside, or the end of the first
-    return text if match is None or (inner is not None and inner[1] is None) else match[1].strip()
+    if match is None:
+        return text
+    inner = _FIRST_QUOTE.search(match[1])  # opens a quotation inside, or closes the one that the text begins with
+    return match[1].strip() if inner is None or inner[1] is not None else text
 
 
 def without_blanks_at_marks(text: str) -> str:

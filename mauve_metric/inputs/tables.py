@@ -377,28 +377,26 @@ def parquet_batches(
     Raises:
         ValueError: it cannot be read, also while it is iterated.
     """
-    raw = path.open("rb")
-    with reading_parquet(path):
-        file = import_parquet().ParquetFile(raw, page_checksum_verification=True)
-        names = list(file.schema_arrow.names)
-        kept = None if fields is None else [name for name in names if any(_is_in(field, name) for field in fields)]
-        batches = file.iter_batches(columns=kept, batch_size=batch_size)
+    with path.open("rb") as raw, reading_parquet(path):
+        names = list(import_parquet().ParquetFile(raw).schema_arrow.names)
+    kept = None if fields is None else [name for name in names if any(_is_in(field, name) for field in fields)]
 
     def each() -> Iterator[tuple[int, list[dict[str, object]]]]:
         unpacked = 0
-        with raw:
+        with path.open("rb") as raw:
             with reading_parquet(path):
+                file = import_parquet().ParquetFile(raw, page_checksum_verification=True)
                 _check_repeated(path, file, kept)
+                batches = file.iter_batches(columns=kept, batch_size=batch_size)
             while True:
                 with reading_parquet(path):
                     batch = next(batches, None)
                     rows = [] if batch is None else batch.to_pylist()
                 if batch is None:
                     return
-                size = max(
-                    batch.nbytes, sum(len(value) for row in rows for value in row.values() if isinstance(value, str))
-                )
-                unpacked += size  # the file's own account leaves out how often a text is repeated
+                texts = [value for row in rows for value in row.values() if isinstance(value, str)]
+                size = max(batch.nbytes, sum(map(len, texts)))  # a text that is repeated is in `nbytes` once
+                unpacked += size
                 check_unpacked(path, unpacked)
                 yield size, rows
 

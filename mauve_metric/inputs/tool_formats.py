@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mauve_metric.inputs.records import Record, Rows, has_field, is_missing, value_at
+from mauve_metric.inputs.records import Record, Rows, has_field, is_placeholder, value_at
 from mauve_metric.runtime.checks import check_archive, shown
 from mauve_metric.runtime.errors import EmptyTexts, NoSuchField, NotTexts, SeveralTexts, short_message
 from mauve_metric.runtime.optional_imports import import_inspect_log
@@ -105,7 +105,7 @@ def text_in(record: Record, path: str, side: str = "prediction") -> str:
 
 def _text(value: object, record: Record, path: str, side: str) -> str:
     if value is None or isinstance(value, str):
-        return value if value and not is_missing(value) else ""
+        return value if value and not is_placeholder(value) else ""
     if isinstance(value, float) and math.isnan(value):  # which Python writes for a missing cell of pandas
         return ""
     if is_conversation(value):
@@ -197,7 +197,7 @@ def plain_text(record: Record) -> str:
         raise NotTexts(f"{record.where}: expected a text, as the first record is, got an object of fields")
     if record.value is not None and not isinstance(record.value, str):
         raise NotTexts(f"{record.where}: expected a text, got {type(record.value).__name__}: {shown(record.value)}")
-    return "" if record.value is None or is_missing(record.value) else record.value
+    return "" if record.value is None or is_placeholder(record.value) else record.value
 
 
 def text_or_reason(record: Record, field: str | None, side: str = "prediction") -> tuple[str, str | None]:

@@ -161,7 +161,8 @@ def of_comparison(comparison: Comparison) -> Document:
     models_table = tables["models"]
     unranked = all(row["rank"] is None for row in models_table.rows)
     empty = {"rank"} if unranked else set()
-    empty |= set() if has_layout_scores(comparison) else {"closeness_without_layout"}
+    if not has_layout_scores(comparison):
+        empty.add("closeness_without_layout")
     shown = [column for column in models_table.columns if column.key not in empty]
     parts += [models_table._replace(columns=shown), Prose([*words.notes(comparison), level])]
     parts += [Prose([with_reference(RUNS_NOTE, comparison.reference_name)])] if comparison.runs else []

@@ -66,14 +66,19 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def quoted(names: Sequence[str], most: int = 8) -> str:
-    """Names in quotes as a message repeats them: not all of many, and not all of a long one.
+def first_few(words: Sequence[str], most: int, mark: str = ", ") -> str:
+    """The first words of many with a mark between them, and how many more there are.
 
-    >>> quoted(["a", "b"]), quoted(["a", "b", "c"], most=2)
-    ("'a', 'b'", "'a', 'b' and 1 more")
+    >>> first_few(["a", "b"], 2), first_few(["a", "b", "c"], 2)
+    ('a, b', 'a, b and 1 more')
     """
-    text = ", ".join(map(shown, names[:most]))
-    return text if len(names) <= most else f"{text} and {len(names) - most} more"
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return mark.join(words[:most]) + more
+
+
+def quoted(names: Sequence[str], most: int = 8) -> str:
+    """Names in quotes as a message repeats them: not all of many, and not all of a long one."""
+    return first_few([*map(shown, names)], most)
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

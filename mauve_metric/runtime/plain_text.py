@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 _FORM = re.compile(r"\+?\.(\d+)([fg])")
 _MORE = 3  # digits that are added where a number would be shown as an end of its range
@@ -187,6 +187,18 @@ def unlinked(text: str) -> str:
     ('@\u2060me, a@\u2060b.org, https:\u2060//c.org', '5 % of gpt2.5-xl')
     """
     return _LINKED.sub(rf"\g<0>{_JOINER}", text)
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """The name, with a number appended if it is taken.
+
+    >>> free_name("greedy", ["greedy"]), free_name("beam", ["greedy"])
+    ('greedy-2', 'beam')
+    """
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free
 
 
 def shown_names(names: Sequence[str], form: Callable[[str], str] = printable) -> dict[str, str]:

@@ -16,7 +16,7 @@ from samples import HUMAN, MODEL
 
 from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features.encoder import load_encoder
-from mauve_metric.features.packaged import file_sha256
+from mauve_metric.features.model_hashes import file_sha256
 from mauve_metric.features.pretrained import PRESETS, Preset, folder_of, preset_of
 from mauve_metric.runtime.errors import CodedError
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import collections
+import contextlib
+import gc
 import re
 import tracemalloc
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -202,6 +205,23 @@ def test_saved_datasets(tmp_path: Path) -> None:
     ):
         read_texts(tmp_path / "two")
     assert read_texts(tmp_path / "two" / "test") == data["response"][:]
+
+
+@pytest.mark.parametrize("is_damaged", [True, False])
+def test_a_parquet_file_that_is_not_read_to_its_end_is_closed(tmp_path: Path, is_damaged: bool) -> None:
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    path = tmp_path / "texts.parquet"
+    parquet.write_table(pyarrow.table({"text": ["One.", "Two."]}), path)
+    if is_damaged:
+        path.write_bytes(path.read_bytes()[:-9] + b"PAR1")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ResourceWarning)
+        with pytest.raises(DamagedFile) if is_damaged else contextlib.nullcontext():
+            parquet_batches(path, None, 1)
+        gc.collect()
+    assert [warning.message for warning in caught] == []
 
 
 @pytest.mark.parametrize("text", ["one of a million equal texts " * 40, "x" * 2**20])

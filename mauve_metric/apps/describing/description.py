@@ -161,12 +161,13 @@ class Description(SignedResult):
             if better == "higher":
                 low, high = -high, -low
             elif better == "human":
-                low, high = 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
+                nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+                low, high = nearest, max(abs(low), abs(high))
             distances[name] = low, high
         if len(distances) < 2:
             return None
-        best = min(distances, key=lambda name: distances[name][1])
-        return best if all(distances[best][1] < low for name, (low, _) in distances.items() if name != best) else None
+        best, *others = sorted(distances, key=lambda name: distances[name][1])
+        return best if all(distances[best][1] < distances[name][0] for name in others) else None
 
     def _title(self, measure: str) -> str:
         """The title of a measure, as `compare` has it: MAUVE of several models is on buckets that all share."""

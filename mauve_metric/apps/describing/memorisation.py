@@ -242,8 +242,8 @@ def corpus_texts(
 ) -> Iterator[CorpusText]:
     """The texts of files and of all files in folders, by name, a few in memory at a time.
 
-    `.jsonl`: one string or object a line; `.parquet`; `.txt`: running text, whose ends of lines are blanks; both `.txt`
-    and `.jsonl` also packed, as `.gz`. `.csv`, `.tsv`, `.json` and `.eval` are read whole, as `read_texts` does.
+    `.jsonl`: one string or object a line; `.parquet`; `.txt`: running text, whose ends of lines are blanks; `.txt` and
+    `.jsonl` also packed, as `.gz`. `.csv`, `.tsv`, `.json`, `.xlsx` and `.eval` are read whole, as `read_texts` does.
 
     Args:
         paths: of files and folders.
@@ -298,10 +298,10 @@ def _of_records(
     lines: Iterable[bytes], file: Path, text_field: str | None, encoding: str | None
 ) -> Iterator[CorpusText]:
     """The texts of JSON lines, by the field of the first ones."""
-    filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     records = (
         Record(loaded(_decode(line, file, number, encoding), str(file), number), f"{file}, line {number}")
-        for number, line in filled
+        for number, line in enumerate(lines, 1)
+        if line.strip()
     )
     first = list(islice(records, LOOKED_AT))
     field = text_field if text_field is not None or not first else chosen_field(str(file), first)

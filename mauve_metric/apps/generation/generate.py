@@ -27,7 +27,8 @@ from mauve_metric.apps.generation.writing_state import random_states_kept
 from mauve_metric.apps.generation.written_file import JobFile, check_new, lock_of, unfinished
 from mauve_metric.apps.job_progress import job_progress
 from mauve_metric.features.encoder import Encoder, load_encoder
-from mauve_metric.features.pretrained import load_tokenizer, quiet, tokenizer_sha256
+from mauve_metric.features.model_hashes import tokenizer_sha256
+from mauve_metric.features.pretrained import load_tokenizer, quiet
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.devices import resolve_device

@@ -119,12 +119,13 @@ def _select(read: Guesses, rows: Sequence[int] | Array) -> Guesses:
 
 
 def _score_rounds(name: str, read: Guesses, all_human_points: float, level: float) -> RoundScores:
-    """Score some rounds."""
+    """The points and shares of some rounds, of one model, group or all, with their intervals at this level."""
     boundary, guess = np.array(read.boundary), np.array(read.guess)
     points = game.boundary_points(boundary, guess, read.sentences, all_human_points=all_human_points)
     ci = mean_interval(points, level, read.players)
     random, always_last = game.chance_points(boundary, read.sentences, all_human_points=all_human_points)
-    human, (caught, never) = boundary == read.sentences + 1, _verdicts(read)
+    human = boundary == read.sentences + 1
+    caught, never = _verdicts(read)
     right = (caught | (human & never)).astype(np.float64)
     alpha = None
     if read.texts is not None:  # a guess before the boundary agrees with no other guess

@@ -216,7 +216,7 @@ def measured_by_name(measures: Measures | Sequence[str | Path] | None, human: st
 
 
 def check_directions(better: Mapping[str, str] | None, questions: Sequence[str], measures: Sequence[str]) -> None:
-    """Check the better directions that the caller gives to questions and measures."""
+    """`WrongOption` or `TypeError` unless `better` names questions and measures, with directions that they have."""
     if better is None:
         return
     if not isinstance(better, Mapping):
@@ -225,6 +225,6 @@ def check_directions(better: Mapping[str, str] | None, questions: Sequence[str],
         if name not in (*questions, *measures):
             names = quoted([*questions, *measures])
             raise WrongOption.of("better", f"must name a question or a measure, {names}, got {shown(name)}")
-        allowed = ("higher", "lower") if name in questions else get_args(Reading)[:3]
+        allowed = ("higher", "lower") if name in questions else ("higher", "lower", "human")
         if direction not in allowed:
             raise WrongOption.of("better", f"of {name} must be {listed(allowed, 'or')}, got {shown(direction)}")

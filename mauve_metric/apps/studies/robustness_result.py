@@ -12,7 +12,7 @@ import numpy as np
 from mauve_metric.report.document import Column, Document, Heading, Part, Prose, Table
 from mauve_metric.results.comparison import Difference
 from mauve_metric.results.methods import AsDict, SignedResult, plain
-from mauve_metric.runtime.checks import listed
+from mauve_metric.runtime.checks import first_few, listed
 from mauve_metric.runtime.plain_text import digits, figure_text, printable, shown_names
 
 if TYPE_CHECKING:
@@ -442,5 +442,4 @@ def _factor_row(factor: FactorEffect, labels: Mapping[str, str]) -> tuple[str | 
 
 def _some(names: Sequence[str]) -> str:
     """The first few names, and how many more there are."""
-    shown = [printable(name) for name in names[:_NAMED]]
-    return "; ".join(shown) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return first_few([printable(name) for name in names], _NAMED, "; ")

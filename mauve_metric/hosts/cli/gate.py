@@ -244,15 +244,9 @@ def _change(name: str, scores: Sequence[tuple[str, Estimate, Estimate, Estimate,
         said.append(f"{partition} {numbers}, difference {value} ({low} to {high}, {p_words(p_value)})")
         worse = worse or (difference.value < 0 and bool(p_value < 1 - level))
         least[partition] = detectable_difference(difference.stderr, level)
-        values = (
-            name,
-            partition,
-            then.value,
-            now.value,
-            f"{value} [{low}, {high}]",
-            p_words(p_value).removeprefix("p ").removeprefix("= "),
-        )
-        rows.append(row_of(COLUMNS, *values, least[partition]))
+        p = p_words(p_value).removeprefix("p ").removeprefix("= ")
+        values = name, partition, then.value, now.value, f"{value} [{low}, {high}]", p, least[partition]
+        rows.append(row_of(COLUMNS, *values))
     partition = min(least, key=least.__getitem__)
     power = f"A difference of {digits(least[partition], '.2g')} {partition} would have shown in 8 of 10 cases"
     return Change(worse, f"{name}: {'; '.join(said)}. {power}", tuple(rows))

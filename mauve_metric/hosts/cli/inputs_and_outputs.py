@@ -19,7 +19,7 @@ from mauve_metric.runtime.checks import did_you_mean
 from mauve_metric.runtime.errors import NotOneSet, NotWritten
 from mauve_metric.runtime.optional_imports import import_altair
 from mauve_metric.runtime.outputs import check_can_be_written, check_outputs
-from mauve_metric.runtime.plain_text import printable
+from mauve_metric.runtime.plain_text import free_name, printable
 
 if TYPE_CHECKING:
     from mauve_metric.features.feature_set import FeatureSet
@@ -206,17 +206,15 @@ def model_names(paths: Sequence[str]) -> list[str]:
     """
     parts: list[tuple[str, ...]] = []
     for path, field in map(split_field, paths):
-        folder = _folder_of_model(path) or (Path(path) if os.path.isdir(path) else None)
-        of_file = ("stdin",) if path == "-" else (*Path(path).parent.parts, Path(path).stem or path)
-        parts.append((*(of_file if folder is None else folder.parts), *split_where(field or "")[1].values()))
+        source = Path("stdin" if path == "-" else path)
+        named = _folder_of_model(path) or (source if os.path.isdir(path) else source.parent / source.stem)
+        _, where = split_where(field or "")
+        parts.append((*named.parts, *where.values()))
     names: list[str] = []
     for file in parts:
         depths = range(1, len(file) + 1)
         depth = next((depth for depth in depths if sum(file[-depth:] == other[-depth:] for other in parts) == 1), 1)
-        name, number = "/".join(file[-depth:]), 2
-        while name in names:
-            name, number = f"{'/'.join(file[-depth:])}-{number}", number + 1
-        names.append(name)
+        names.append(free_name("/".join(file[-depth:]), names))
     return names
 
 

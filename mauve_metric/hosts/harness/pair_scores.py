@@ -90,7 +90,7 @@ class PairScores:
         self._last: tuple[object, dict[str, float]] | None = None
 
     def score(self, pairs: Iterable[tuple[str, str]], documents: Iterable[Hashable] | None = None) -> dict[str, float]:
-        """`SCORES` of pairs of a human text and a model's.
+        """`SCORES` of pairs of a human text and a model's; NaN, and an error in the log, where they cannot be scored.
 
         Args:
             pairs: of each document. documents: that the pairs belong to; None: each pair is of one of its own.

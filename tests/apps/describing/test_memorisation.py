@@ -14,6 +14,7 @@ import pytest
 from mauve_metric.apps.describing import memorisation as corpus_module
 from mauve_metric.apps.describing import memorisation as module
 from mauve_metric.apps.describing.memorisation import CorpusText, Memorisation, corpus_texts, memorisation
+from mauve_metric.inputs.file_types import named_endings
 
 
 def texts_of(seed: int, count: int, longest: int = 30, letters: int = 4) -> list[str]:
@@ -126,6 +127,17 @@ def test_every_kind_of_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert wheres["b.txt"].startswith("b.txt, from line 1")
     assert memorisation([STORY], corpus_texts(tmp_path)).corpus_texts == 11
     assert memorisation([STORY], corpus_texts(tmp_path / "a.jsonl", tmp_path / "g.json")).corpus_texts == 3
+
+
+def test_a_workbook_is_a_corpus_and_the_description_names_every_type(tmp_path: Path) -> None:
+    import openpyxl
+
+    workbook = openpyxl.Workbook()
+    for cell in ("text", "first", STORY):
+        workbook.active.append([cell])
+    workbook.save(tmp_path / "h.xlsx")
+    assert memorisation([f"He said {STORY}"], corpus_texts(tmp_path)).rate == 60 / 62
+    assert [ending for ending in named_endings() if f"`{ending}`" not in (corpus_texts.__doc__ or "")] == []
 
 
 def test_running_text_without_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

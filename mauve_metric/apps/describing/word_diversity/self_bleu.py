@@ -113,9 +113,9 @@ def _most_elsewhere(counts: NgramCounts) -> Integers:
     if not len(counts.gram):
         return counts.times
     first = np.flatnonzero(starts_run(counts.gram))
-    is_most = counts.times == np.maximum.reduceat(counts.times, first)[counts.gram]
-    alone = is_most & (np.add.reduceat(is_most.astype(np.int64), first)[counts.gram] == 1)
     most = np.maximum.reduceat(counts.times, first)[counts.gram]
+    is_most = counts.times == most
+    alone = is_most & (np.add.reduceat(is_most.astype(np.int64), first)[counts.gram] == 1)
     second = np.maximum.reduceat(np.where(is_most, 0, counts.times), first)[counts.gram]
     return np.where(alone, second, most)
 

@@ -24,6 +24,7 @@ def boundary_points(
 
     Args:
         boundary, guess: shape (n,), in 2 … sentences + 1, the last one meaning "no machine".
+        sentences: of each text.
         all_human_points: for the right guess that a text is human throughout, which the paper leaves open.
 
     Returns:

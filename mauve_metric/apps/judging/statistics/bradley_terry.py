@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from mauve_metric.apps.judging.statistics.judgement_options import Errors, Ties
 from mauve_metric.arrays import Array, Floats, Integers
-from mauve_metric.runtime.checks import check_known, listed
+from mauve_metric.runtime.checks import check_known, first_few, listed
 from mauve_metric.runtime.optional_imports import import_choix
 
 SCALE = 100.0  # a score of 100 more is e times the odds
@@ -196,6 +196,4 @@ def settle_ties(outcome: Floats, ties: Ties = "half", seed: int = 25) -> tuple[F
 def _names(labels: Sequence[str], chosen: Array) -> str:
     """Some of the models by name, at most five of them."""
     names = [repr(label) for label, taken in zip(labels, chosen, strict=True) if taken]
-    if len(names) > 5:
-        return f"{', '.join(names[:5])} and {len(names) - 5} more"
-    return listed(names)
+    return listed(names) if len(names) <= 5 else first_few(names, 5)

@@ -75,5 +75,5 @@ def _with_hashes(features: FeatureSet, texts: list[str]) -> FeatureSet:
 
     hashes = TextHashes()
     collections.deque(hashes.watch(texts), maxlen=0)
-    # `score` reads the texts without layout: no difference
+    # these numbers would bring a warning of layout, which `score` drops, as it reads the texts without layout too
     return replace(features, **hashes.fields() | {"format_numbers": None})

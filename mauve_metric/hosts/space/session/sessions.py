@@ -35,18 +35,6 @@ _PUSHED_OUT_KNOWN = 2000  # names and keys of sessions
 UNFINISHED = 120  # seconds without a new byte, until what came of an upload is deleted
 
 
-def free_name(name: str, taken: Container[str]) -> str:
-    """The name, with a number appended if a set has it already.
-
-    >>> free_name("greedy", ["greedy"]), free_name("beam", ["greedy"])
-    ('greedy-2', 'beam')
-    """
-    free, number = name, 2
-    while free in taken:
-        free, number = f"{name}-{number}", number + 1
-    return free
-
-
 def clean_name(name: str) -> str:
     """A name on one line, without what cannot be printed, not too long.
 

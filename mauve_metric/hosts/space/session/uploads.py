@@ -170,7 +170,7 @@ def read_upload(
 
 def _with_kinds(file: TextFile, columns: Sequence[str]) -> tuple[bool, tuple[str, ...]]:
     """Return whether a file surely holds texts of several kinds, and its columns with `[column=value]` for each."""
-    kind = next(iter(sorted(file.kinds(), key=lambda kind: not kind.is_sure)), None)
+    kind = min(file.kinds(), key=lambda kind: not kind.is_sure, default=None)
     if kind is None:
         return False, tuple(columns)
     of_texts = [name for name in columns if name != kind.column]

@@ -24,11 +24,11 @@ from mauve_metric.hosts.space.session.judgings import (
     table,
 )
 from mauve_metric.hosts.space.session.run import show_errors
-from mauve_metric.hosts.space.session.sessions import Sessions, clean_name, free_name, name_of_file, title_of
+from mauve_metric.hosts.space.session.sessions import Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
 from mauve_metric.hosts.space.view.markup import escape, render
 from mauve_metric.inputs.file_types import upload_endings
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.runtime.plain_text import counted, free_name
 
 PATH = "judge"
 Values = dict[Any, object]  # by the part of the page

@@ -14,9 +14,10 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits, check_together
 from mauve_metric.hosts.space.session.examples import HUMAN, example_sets
 from mauve_metric.hosts.space.session.run import show_errors
-from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, free_name, name_of_file, title_of
+from mauve_metric.hosts.space.session.sessions import Session, Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_paste, read_upload
 from mauve_metric.hosts.space.view import markup
+from mauve_metric.runtime.plain_text import free_name
 
 PASTED = "pasted"  # initial name of a set from the paste box
 Values = dict[str, object]  # of outputs by their names; those that are not there stay as they are
