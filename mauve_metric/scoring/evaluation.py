@@ -212,6 +212,14 @@ class Evaluation:
         """The features of all sets, with the groups of texts that depend on each other."""
         return with_dependence(self.declared, self.config.seed, independent=self.config.independent)
 
+    @property
+    def divisible(self) -> list[FeatureSet]:
+        """The features of all sets, to take parts of: pairs that were found are kept, since fewer texts show fewer.
+
+        Repeats are looked for in each part.
+        """
+        return self.sides if any(side.design == "found" for side in self.sides) else self.declared
+
     @cached_property
     def resolved(self) -> ResolvedConfig:
         """The options with the values that "auto" and presets stand for."""
@@ -398,9 +406,7 @@ class Evaluation:
     def _compare_subgroups(self, subgroups: Subgroups) -> dict[str, Comparison]:
         """The comparison of the texts of each label, of the models that have enough of them."""
         comparisons = {}
-        # fewer texts show fewer pairs, so that those found among all are kept; repeats are looked for again
-        has_pairs = any(side.design == "found" for side in self.sides)
-        all_human, *of_models = self.sides if has_pairs else self.declared
+        all_human, *of_models = self.divisible
         models = dict(zip(self.names, of_models, strict=True))
         for label, rows in subgroups.items():
             human, rows_of_models = enough_rows(models, rows)
