@@ -647,7 +647,8 @@ class FeaturizeJob:
         for name, side in sides.items():
             if side.kind != "text":
                 raise WrongOption(f"match_lengths='truncate' needs texts on both sides, got {side.argument}")
-            texts = text_source(side.argument, side.content, text_field=self.run.text_field, empty_texts="keep").texts
+            kept: dict[str, Any] = {"empty_texts": "keep", "missing": self.config.empty_texts == "drop"}
+            texts = text_source(side.argument, side.content, text_field=self.run.text_field, **kept).texts
             matched[name] = side.with_texts(list(texts))
         encoder = self.load()
         medians = []

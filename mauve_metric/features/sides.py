@@ -162,7 +162,8 @@ class Inputs(NamedTuple):
             return texts
         if side.kind != "text" or not hasattr(texts, "__len__"):
             return None
-        return text_source(side.argument, texts, text_field=self.text_field, empty_texts="keep").texts  # type: ignore[return-value]
+        read = text_source(side.argument, texts, text_field=self.text_field, empty_texts="keep", missing=True)
+        return read.texts  # type: ignore[return-value]
 
     def _kept(
         self, name: str, groups: Sequence[Hashable] | None, size: int, argument: str
@@ -171,7 +172,7 @@ class Inputs(NamedTuple):
         if groups is None or len(groups) == size:
             return groups
         strip = Stripping(self.rules, self.prompts).strip
-        filled = [not is_blank(strip(str(text))) for text in self._texts(name) or ()]
+        filled = [isinstance(text, str) and not is_blank(strip(text)) for text in self._texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
             expected = f"must hold one group for each of the {size} texts that are scored"
             raise WrongOption.of(argument, f"{expected}, got {len(groups)}")

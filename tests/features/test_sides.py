@@ -173,10 +173,11 @@ def test_empty_texts_in_every_form(tiny_gpt2: str, expected: MauveResult, form: 
     assert found.mauve == expected.mauve and found.p_dropped == 2 and found.n_p == len(HUMAN)
 
 
+@pytest.mark.parametrize("empty", ["", None])
 @pytest.mark.parametrize("form", [as_list, as_tuple, as_array, as_dataset, pd.Series, as_arrow])
-def test_rows_stay_aligned_where_empty_texts_are_dropped(form: Any) -> None:
+def test_rows_stay_aligned_where_empty_texts_are_dropped(form: Any, empty: str | None) -> None:
     """In columns the rows after the empty one of each side were pairs of a row and the next one."""
-    human, model = [*HUMAN[:2], "", *HUMAN[3:8]], [*MODEL[:5], "<think>never ends", *MODEL[6:8]]
+    human, model = [*HUMAN[:2], empty, *HUMAN[3:8]], [*MODEL[:5], "<think>never ends", *MODEL[6:8]]
     config, run = split_options({"empty_texts": "drop", "strip": "reasoning"})
     sides = {name: InputSide("text", name, form(texts)) for name, texts in {"p": human, "q": model}.items()}
     codes = open_sides(sides, config, run, True).codes({"p": 7, "q": 7})
