@@ -23,7 +23,7 @@ from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config
 from mauve_metric.results.comparison import Comparison, OwnScore, Subgroup
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_signature, human_entries, signature_entries
+from mauve_metric.results.signature import format_signature, groups_entry, human_entries, signature_entries
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
@@ -470,7 +470,7 @@ def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: 
     """Signature entries of a comparison: number of texts and file of each model, and the options."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
-    more = {**sizes, **digests, "design": p.design}
+    more = {**sizes, **digests, "design": p.design, **groups_entry(p, *models.values())}
     entries = human_entries(p, next(iter(models.values())), config, more)
     if len({side.origin for side in models.values()}) == 1:
         return entries
