@@ -321,9 +321,9 @@ def test_lengths_cut_to_the_shorter_median(tiny_gpt2: str, cut_by_hand: tuple[in
 
 def test_matched_lengths_need_texts(tiny_gpt2: str) -> None:
     kept = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
-    with pytest.raises(ValueError, match=r"match_lengths='truncate' needs texts on both sides, got p$"):
+    with pytest.raises(ValueError, match=r"match_lengths='truncate' needs texts on both sides, got features as p$"):
         compute_mauve(p=kept, q_text=MODEL, match_lengths="truncate", **SMALL)
-    with pytest.raises(ValueError, match=r"needs texts on both sides, got q_features"):
+    with pytest.raises(ValueError, match=r"needs texts on both sides, got features as q_features"):
         compute_mauve(
             p_text=HUMAN, q_features=np.ones((3, 32)), match_lengths="truncate", featurize_model_name=tiny_gpt2, **SMALL
         )
