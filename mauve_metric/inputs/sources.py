@@ -213,10 +213,10 @@ def _text(name: str, field: Any, value: Any) -> Any:
 def _or_empty(text: object) -> object:
     """A text or another value as it is, an empty text for None, NaN and NA.
 
-    >>> [_or_empty(text) for text in ("nan", None, float("nan"), 3, b"")]
-    ['nan', '', '', 3, b'']
+    >>> [_or_empty(text) for text in ("nan", None, float("nan"), 3, b"", [None])]
+    ['nan', '', '', 3, b'', [None]]
     """
-    return text if isinstance(text, (str, bytes)) or not is_missing_key(text) else ""
+    return text if hasattr(text, "__len__") or not is_missing_key(text) else ""
 
 
 def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:
@@ -224,7 +224,7 @@ def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> 
     for index, text in enumerate(data):
         if not isinstance(text, str):
             got = f"{type(text).__name__} at position {index}: {shown(text)}"
-            cure = "; remove missing texts, or pass empty_texts='drop'" * (_or_empty(text) == "")
+            cure = "; remove missing texts, or pass empty_texts='drop'" * isinstance(_or_empty(text), str)
             raise NotTexts.of(name, f"must hold strings only, got {got}{cure}")
         try:
             text.encode()

@@ -130,8 +130,9 @@ def test_what_is_missing_in_a_list_is_dropped_on_request_as_in_a_file(nothing: o
         assert (list(found.texts), found.dropped) == (["one", "nan"], 1)
     with pytest.raises(NotTexts, match=r"strings only, got .* position 1: .*; remove missing .* empty_texts='drop'"):
         text_source("p_text", ["one", nothing])
-    with pytest.raises(NotTexts, match=r"got int at position 1: 3$"):
-        text_source("p_text", ["one", 3], empty_texts="drop")
+    for other in (3, b"", np.zeros(2), [None]):
+        with pytest.raises(NotTexts, match=rf"got {type(other).__name__} at position 1: "):
+            text_source("p_text", ["one", other], empty_texts="drop")
 
 
 def test_two_kinds_in_a_table_are_refused() -> None:
