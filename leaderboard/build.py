@@ -32,7 +32,7 @@ from mauve_metric.uncertainty.score_warnings import SEVERE
 FOLDER = Path(__file__).parent
 TOLD = ("model", "decoding", "texts", "by")  # what entry.json says
 VERSIONS = frozenset({"faiss-cpu", "numpy", "torch", "transformers", "mauve_metric"})  # may differ between entries
-OF_THE_ENTRY = frozenset({"n_q", "q_digest", "partition", "model"})
+OF_THE_ENTRY = frozenset({"n_q", "q_digest", "groups", "partition", "model"})
 SHOWN = ("mauve", "prd_precision", "prd_recall")  # which follow from the histograms
 TOLERANCE = 1e-9
 HEAD = """# Leaderboard

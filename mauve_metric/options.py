@@ -497,9 +497,14 @@ def name_ignored(reader: str, options: Mapping[str, object]) -> None:
 
     reader: what does not read them, such as "featurizer ngrams".
     """
-    changed = [f"{name}={value!r}" for name, value in options.items() if value != getattr(MauveConfig, name)]
+    changed = [f"{name}={shown(value)}" for name, value in options.items() if value != _default_of(name)]
     if changed:
         _warn_of_ignored(reader, ", ".join(changed))
+
+
+def _default_of(name: str) -> object:
+    """The value of an option that is not given."""
+    return getattr(MauveConfig if name in config_fields() else RunOptions, name)
 
 
 @cache  # once for all sets and jobs

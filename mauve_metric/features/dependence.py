@@ -42,14 +42,14 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent:
     """Return the sides, the human one first, with the codes of all groups of texts that are not independent.
 
     The groups of a model's texts and the human ones do not depend on other models; of several models `paired` has the
-    human side for each. Sides that have been through this stay as they are. `groups` is None where every text is alone.
+    human side for each. Sides that were through this keep their groups. `groups` is None where every text is alone.
 
     Args:
         seed: of the random splits that show what is chance.
         independent: every row is declared to be a draw of its own: nothing is looked for.
     """
     if all(side.dependence is not None for side in sides):
-        return list(sides)
+        return [sides[0], *(_with_repetition(sides[0], side, seed) for side in sides[1:])]
     groups, dependences = list[Integers | None]([None] * len(sides)), [Dependence("independent")] * len(sides)
     if not independent:
         of_human, of_models, shared = zip(*(_groups_of_pair(sides[0], model, seed) for model in sides[1:]), strict=True)
@@ -65,6 +65,16 @@ def with_dependence(sides: Sequence[FeatureSet], seed: int = 25, *, independent:
         replace(side, groups=codes, dependence=dependence, content_keys=side.row_keys)
         for side, codes, dependence in zip(sides, groups, dependences, strict=True)
     ]
+
+
+def _with_repetition(human: FeatureSet, model: FeatureSet, seed: int) -> FeatureSet:
+    """A side with its groups, and with its repeats, which parts of a side have not."""
+    dependence = model.dependence
+    if dependence is None or dependence.repetition is not None or dependence.design == "independent":
+        return model
+    codes = codes_of(human, model) if dependence.design in ("aligned", "prompts") else None
+    _, _, repetition = _repetition(human, model, codes or (), seed)
+    return replace(model, dependence=dependence._replace(repetition=repetition))
 
 
 def paired(human: FeatureSet, model: FeatureSet) -> tuple[FeatureSet, FeatureSet]:

@@ -385,6 +385,7 @@ def _holds_numbers(data: Any) -> bool:
     return (isinstance(row, np.ndarray) and row.dtype.kind in "fiu") or is_tensor(row)
 
 
+_MADE = "features, which are made already"
 _TITLES = {"p_text": "featurize human texts", "q_text": "featurize model texts", "texts": "featurize"}
 
 
@@ -451,6 +452,12 @@ class FeaturizeJob:
         if len(sets) == len(sides):
             for features in sets:
                 self.name_unread(features)
+        if all(side.kind in ("set", "features") and side.texts is None for side in sides.values()):
+            prompts = self.run.prompts
+            prompts = f"{len(prompts)} texts" if isinstance(prompts, tuple) else prompts
+            of_texts = {"empty_texts": self.config.empty_texts, "prompts": prompts}
+            of_texts |= {} if sets else {"strip": self.config.strip}
+            name_ignored(_MADE, {name: value for name, value in of_texts.items() if name in self.given})
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
     def name_unread(self, features: FeatureSet) -> None:
@@ -464,7 +471,7 @@ class FeaturizeJob:
         asked = {name: getattr(self.config, name) for name in names if name in self.given}
         asked = {name: value for name, value in asked.items() if isinstance(value, (str, int))}
         unread = {name: value for name, value in asked.items() if str(value) != made.get(name)}
-        name_ignored("features, which are made already", unread)
+        name_ignored(_MADE, unread)
 
     def check_asked(self) -> None:
         """`ValueError` if features from a file name a model that was not requested (see `follow`)."""
@@ -646,8 +653,10 @@ class FeaturizeJob:
         matched: dict[str, InputSide] = {}
         for name, side in sides.items():
             if side.kind != "text":
-                raise WrongOption(f"match_lengths='truncate' needs texts on both sides, got {side.argument}")
-            texts = text_source(side.argument, side.content, text_field=self.run.text_field, empty_texts="keep").texts
+                got = f"{'tokens' if side.kind == 'tokens' else 'features'} as {side.argument}"
+                raise WrongOption(f"match_lengths='truncate' needs texts on both sides, got {got}")
+            kept: dict[str, Any] = {"empty_texts": "keep", "missing": self.config.empty_texts == "drop"}
+            texts = text_source(side.argument, side.content, text_field=self.run.text_field, **kept).texts
             matched[name] = side.with_texts(list(texts))
         encoder = self.load()
         medians = []

@@ -67,7 +67,7 @@ class Inputs(NamedTuple):
             ValueError: a side has another number of groups than texts; aligned sides are of unequal size, or lack rows.
         """
         codes, designed = self.codes({name: len(features) for name, features in sides.items()}), {**sides}
-        parted = (name for name, features in sides.items() if features.dropped and self._texts(name) is None)
+        parted = (name for name, features in sides.items() if features.dropped and self.listed_texts(name) is None)
         if self.aligned and (name := next(parted, None)) is not None:
             left_out = counted(sides[name].dropped, "empty text was", "empty texts were")
             raise RowsDiffer(
@@ -95,7 +95,7 @@ class Inputs(NamedTuple):
         """
         groups: Groups = {name: side.groups for name, side in self.sides.items() if side.groups is not None}
         if self.aligned:
-            counts = {name: len(self._texts(name) or range(size)) for name, size in sizes.items()}
+            counts = {name: len(self.listed_texts(name) or range(size)) for name, size in sizes.items()}
             if len(set(counts.values())) > 1:
                 got = ", ".join(f"{self.sides[name].argument} {count}" for name, count in counts.items())
                 raise RowsDiffer(
@@ -155,14 +155,15 @@ class Inputs(NamedTuple):
             for label, numbers in sorted(rows.items(), key=lambda subgroup: -len(subgroup[1].get(human, ())))
         }
 
-    def _texts(self, name: str) -> Sequence[object] | None:
+    def listed_texts(self, name: str) -> Sequence[object] | None:
         """The texts of a side with the empty ones, where they are a list or a column."""
         side, texts = self.sides[name], self.sides[name].texts
         if isinstance(texts, (list, tuple)):
             return texts
         if side.kind != "text" or not hasattr(texts, "__len__"):
             return None
-        return text_source(side.argument, texts, text_field=self.text_field, empty_texts="keep").texts  # type: ignore[return-value]
+        read = text_source(side.argument, texts, text_field=self.text_field, empty_texts="keep", missing=True)
+        return read.texts  # type: ignore[return-value]
 
     def _kept(
         self, name: str, groups: Sequence[Hashable] | None, size: int, argument: str
@@ -171,7 +172,7 @@ class Inputs(NamedTuple):
         if groups is None or len(groups) == size:
             return groups
         strip = Stripping(self.rules, self.prompts).strip
-        filled = [not is_blank(strip(str(text))) for text in self._texts(name) or ()]
+        filled = [isinstance(text, str) and not is_blank(strip(text)) for text in self.listed_texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
             expected = f"must hold one group for each of the {size} texts that are scored"
             raise WrongOption.of(argument, f"{expected}, got {len(groups)}")
@@ -346,11 +347,12 @@ def open_sides(
         for name, groups in _groups_of_files(from_files, rows, human, asked).items():
             sides[name] = sides[name]._replace(groups=groups)
     prompts = prompts_of(run) or (_prompts_in(files, from_files) if from_files else ())
+    inputs = Inputs(sides, is_aligned, prompts, str(config.strip), run.text_field)
     echo = PromptEcho(prompts) if prompts else None
     for name, side in sides.items():
-        echoes = count_echoes(echo, side.texts) if echo is not None and isinstance(side.texts, list) else 0
+        echoes = 0 if echo is None else count_echoes(echo, inputs.listed_texts(name) or ())
         sides[name] = side._replace(labels=labels.get(name), echoes=echoes)
-    return Inputs(sides, is_aligned, prompts, str(config.strip), run.text_field)
+    return inputs
 
 
 def _check_subgroups(by: By, of_human: Sequence[Hashable] | None, of_sides: Iterable[Sequence[Hashable]]) -> None:

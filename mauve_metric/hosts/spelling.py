@@ -92,6 +92,8 @@ SHELL = Spelling(
         r"^(p|HUMAN) and (q|MODEL) must": "HUMAN and MODEL must",
         "^featurizers needs": "several featurizers need",
         "or leave featurizers out$": "or leave --featurizer out",
+        r"\bfeatures as p$": "features as HUMAN",
+        r"\bfeatures as q$": "features as MODEL",
         r"\band p (?=holds)": "and HUMAN ",
         r"\band q (?=holds)": "and MODEL ",
         r"models\[(['\"])(.+?)\1\]": r"MODEL \2",

@@ -11,7 +11,7 @@ from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_fi
 from mauve_metric.inputs.records import Record, Rows, candidates, kinds_of
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.inputs.tool_formats import text_in
-from mauve_metric.runtime.checks import quoted, shown
+from mauve_metric.runtime.checks import is_missing_key, quoted, shown
 from mauve_metric.runtime.errors import EmptyTexts, NotTexts, SeveralTexts
 from mauve_metric.runtime.plain_text import counted, is_blank
 
@@ -50,6 +50,7 @@ def text_source(
     *,
     text_field: str | None = None,
     empty_texts: str = "error",
+    missing: bool = False,
     stripping: Stripping | None = None,
     side: Role | None = None,
 ) -> TextSource:
@@ -63,6 +64,7 @@ def text_source(
         text_field: the field of a `Dataset` or a frame; None: see `choose`.
         empty_texts: "error" or "drop" for empty texts, see `is_blank`; "keep" takes any number of them, none at
             all too, and makes a list of a stream.
+        missing: take None, NaN and NA for empty texts, as "drop" does.
         stripping: what is taken off each text; what is empty then counts as an empty text.
         side: whose texts they are, where the field is chosen; None: the model's, and human ones of `p_text`.
 
@@ -81,6 +83,8 @@ def text_source(
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
         data = iter(data)
+    if missing or empty_texts == "drop":
+        data = map(_or_empty, data) if isinstance(data, Iterator) else [*map(_or_empty, data)]
     source = TextSource((), stripping=stripping)
     if isinstance(data, Iterator) and empty_texts != "keep":
         source.texts = _filled_stream(name, data, empty_texts, source)
@@ -206,12 +210,22 @@ def _text(name: str, field: Any, value: Any) -> Any:
     return text_in(Record({field.partition(".")[0]: value}, name), field, "text")
 
 
+def _or_empty(text: object) -> object:
+    """A text or another value as it is, an empty text for None, NaN and NA.
+
+    >>> [_or_empty(text) for text in ("nan", None, float("nan"), 3, b"", [None])]
+    ['nan', '', '', 3, b'', [None]]
+    """
+    return text if hasattr(text, "__len__") or not is_missing_key(text) else ""
+
+
 def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:
     """The texts without what is taken off them."""
     for index, text in enumerate(data):
         if not isinstance(text, str):
             got = f"{type(text).__name__} at position {index}: {shown(text)}"
-            raise NotTexts.of(name, f"must hold strings only, got {got}")
+            cure = "; remove missing texts, or pass empty_texts='drop'" * isinstance(_or_empty(text), str)
+            raise NotTexts.of(name, f"must hold strings only, got {got}{cure}")
         try:
             text.encode()
         except UnicodeEncodeError as error:

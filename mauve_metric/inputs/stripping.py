@@ -413,9 +413,9 @@ def as_prompt(value: object) -> str:
     return text if len(text) >= SHORTEST_PROMPT else ""
 
 
-def count_echoes(echo: PromptEcho, texts: Iterable[str]) -> int:
+def count_echoes(echo: PromptEcho, texts: Iterable[object]) -> int:
     """Number of texts that begin with a prompt and go on after it."""
-    return sum(left != text and bool(left) for text in texts for left in (echo(text),))
+    return sum(left != text and bool(left) for text in texts if isinstance(text, str) for left in (echo(text),))
 
 
 def known_prompts(*fields: Sequence[Hashable] | None) -> tuple[str, ...]:

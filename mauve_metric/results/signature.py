@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -60,7 +61,7 @@ def signature_entries(
         and knob.metadata["of"] in (None, config.quantizer)
         and (name != "quantizer" or config.quantizer != MauveConfig.quantizer)
     }
-    entries |= _explicit_entry(p, q, config) | {"design": q.design, "n_p": len(p), "n_q": len(q)}
+    entries |= _explicit_entry(p, q, config) | {"design": q.design, **groups_entry(p, q), "n_p": len(p), "n_q": len(q)}
     entries |= {"learned_rows": MOST_FITTED} if max(len(p), len(q)) > MOST_FITTED else {}
     with ThreadPoolExecutor(2) as pool:  # hashing leaves Python's lock
         p_digest, q_digest = pool.map(lambda side: side.digest, (p, q))
@@ -82,6 +83,29 @@ def _explicit_entry(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> dict[s
     }
     names = [name for name, differs in matters.items() if differs and name not in config.auto]
     return {EXPLICIT: ",".join(names)} if names else {}
+
+
+def groups_entry(*sides: FeatureSet) -> dict[str, object]:
+    """A digest of the declared groups of the texts of all sides, where they are not the rows of aligned sets."""
+    codes = [side.groups for side in sides if side.groups is not None]
+    if sides[-1].design not in ("aligned", "prompts") or len(codes) < len(sides):
+        return {}
+    _, first, group_of = np.unique(np.concatenate(codes), return_index=True, return_inverse=True)
+    texts = first[group_of].astype("<i8")  # of each the first one of its group
+    is_by_rows = np.array_equal(texts, np.tile(np.arange(len(codes[0])), len(codes)))
+    return {} if is_by_rows else {"groups": hashlib.sha256(texts.tobytes()).hexdigest()[:12]}
+
+
+def featurizers_entries(entries: Mapping[str, object], signatures: Sequence[str]) -> dict[str, object]:
+    """The entries of a result that follows from several featurizers, of which each has made one with a signature."""
+    parts = [signature_texts(signature) for signature in signatures]
+    if len(parts) < 2:
+        return {**entries}
+    fixed = [{key: text for key, text in part.items() if key not in VERSIONS} for part in parts]
+    names = ",".join(part.get("featurize_model_name", "features") for part in parts)
+    digest = hashlib.sha256("\n".join(map(format_signature, fixed)).encode()).hexdigest()[:12]
+    before = {key: value for key, value in entries.items() if key not in VERSIONS}
+    return {**before, "featurizers": names, "featurizers_digest": digest, **entries}
 
 
 def human_entries(

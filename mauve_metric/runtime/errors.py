@@ -98,7 +98,7 @@ class EmptyTexts(CodedError, ValueError):
 class NotTexts(CodedError, ValueError, TypeError):
     """A side is not a list of texts: it is one text, or holds numbers, None or half a character.
 
-    Put a single text into a list. Take records without a text out, or write "" and let `empty_texts="drop"` count them.
+    Put a single text into a list. Take None out, or let `empty_texts="drop"` leave it out and count it.
     """
 
 

@@ -23,7 +23,7 @@ from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config
 from mauve_metric.results.comparison import Comparison, OwnScore, Subgroup
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import format_signature, human_entries, signature_entries
+from mauve_metric.results.signature import format_signature, groups_entry, human_entries, signature_entries
 from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
@@ -212,6 +212,14 @@ class Evaluation:
         """The features of all sets, with the groups of texts that depend on each other."""
         return with_dependence(self.declared, self.config.seed, independent=self.config.independent)
 
+    @property
+    def divisible(self) -> list[FeatureSet]:
+        """The features of all sets, to take parts of: pairs that were found are kept, since fewer texts show fewer.
+
+        Repeats are looked for in each part.
+        """
+        return self.sides if any(side.design == "found" for side in self.sides) else self.declared
+
     @cached_property
     def resolved(self) -> ResolvedConfig:
         """The options with the values that "auto" and presets stand for."""
@@ -398,9 +406,7 @@ class Evaluation:
     def _compare_subgroups(self, subgroups: Subgroups) -> dict[str, Comparison]:
         """The comparison of the texts of each label, of the models that have enough of them."""
         comparisons = {}
-        # fewer texts show fewer pairs, so that those found among all are kept; repeats are looked for again
-        has_pairs = any(side.design == "found" for side in self.sides)
-        all_human, *of_models = self.sides if has_pairs else self.declared
+        all_human, *of_models = self.divisible
         models = dict(zip(self.names, of_models, strict=True))
         for label, rows in subgroups.items():
             human, rows_of_models = enough_rows(models, rows)
@@ -464,7 +470,7 @@ def _signature_entries(p: FeatureSet, models: Mapping[str, FeatureSet], config: 
     """Signature entries of a comparison: number of texts and file of each model, and the options."""
     sizes = {_size_key(name): len(side) for name, side in models.items()}
     digests = {f"digest_{name}": side.digest for name, side in models.items()}
-    more = {**sizes, **digests, "design": p.design}
+    more = {**sizes, **digests, "design": p.design, **groups_entry(p, *models.values())}
     entries = human_entries(p, next(iter(models.values())), config, more)
     if len({side.origin for side in models.values()}) == 1:
         return entries

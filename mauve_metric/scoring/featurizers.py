@@ -16,6 +16,7 @@ from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.options import FEATURIZER_SETS, Featurizer, MauveConfig
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import LearnedScore, MauveResult
+from mauve_metric.results.signature import featurizers_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.scoring.evaluation import Evaluation
@@ -104,7 +105,9 @@ def join_featurizers(
     """
     first: Any = next(iter(scored.values()))[0]
     results = {name: result_of for name, (result_of, _) in scored.items()}
-    result = replace(first, by_featurizer=results, warnings=(*first.warnings, *missing))
+    entries = featurizers_entries(first.signature_entries, [each.signature for each in results.values()])
+    settings: dict[str, Any] = {"warnings": (*first.warnings, *missing), "signature_entries": entries}
+    result = replace(first, by_featurizer=results, **settings)
     return together(result, [sets for _, sets in scored.values()], config)
 
 
@@ -159,7 +162,8 @@ def judged_together(
     if learned is not None:
         bounds = (*bounds, Bound.of_learned(learned, codes))
         together = LearnedScore.of(learned)
-    result = replace(result, together=together, bounds=bounds)
+    entries = featurizers_entries(result.signature_entries, [of_each.signature for of_each in each.values()])
+    result = replace(result, together=together, bounds=bounds, signature_entries=entries)
     if len(each) > 1 and layout_warnings(each.values()):
         closeness = closeness_of(bounds, config)
         layout = layout_warnings(each[name] for name in decides(each, closeness and closeness.value))

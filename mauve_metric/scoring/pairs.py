@@ -16,7 +16,8 @@ from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 
 _MOST_SIZES_APART = 0.1
-_OF_SETS = ("n_p", "n_q", "p_digest", "q_digest", "p_texts", "q_texts", "prompts", "revision")
+_OF_SETS = ("n_p", "n_q", "p_digest", "q_digest", "p_texts", "q_texts", "prompts", "revision", "groups")
+_OF_FEATURIZERS = ("featurizers", "featurizers_digest")  # which are compared by their names
 
 
 def compare_pairs(pair: MauveResult | Mapping[str, Any], other_pair: MauveResult | Mapping[str, Any]) -> Difference:
@@ -98,7 +99,7 @@ def _check_same(settings: Mapping[str, Mapping[str, str]]) -> None:
 
 def _options(entries: Mapping[str, str]) -> dict[str, str]:
     """The entries of a signature that are no numbers of the sets, with an automatic number of buckets as such."""
-    kept = {key: value for key, value in entries.items() if key not in (*_OF_SETS, *VERSIONS)}
+    kept = {key: value for key, value in entries.items() if key not in (*_OF_SETS, *_OF_FEATURIZERS, *VERSIONS)}
     if entries.get("num_buckets") == str(auto_num_buckets(int(entries["n_p"]), int(entries["n_q"]))):
         kept["num_buckets"] = "auto"
     return kept

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from samples import texts_of
 
-from mauve_metric import FeatureSet, compare, compute_mauve, describe, featurize
+from mauve_metric import FeatureSet, compare, compute_mauve, describe, explain, featurize
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.options import MauveConfig, _warn_of_ignored
 from mauve_metric.results.result import MauveResult
@@ -419,3 +419,18 @@ def test_options_that_features_were_not_made_with_are_named(caplog: pytest.LogCa
     compute_mauve(**sides, **SMALL, featurize_model_name="minilm", strip="quotes", max_text_length=9, pooling="auto")
     said = "featurize_model_name='minilm', strip='quotes', max_text_length=9"
     assert f"no effect with the features, which are made already: {said}" in caplog.messages
+
+
+@pytest.mark.parametrize("form", [FeatureSet, np.asarray])
+def test_options_of_texts_beside_features_alone_are_named(form: Any, caplog: pytest.LogCaptureFixture) -> None:
+    _warn_of_ignored.cache_clear()
+    sides = {
+        name: form(rows) for name, rows in zip("pq", np.random.default_rng(0).normal(size=(2, 20, 3)), strict=True)
+    }
+    names = {name: name if form is FeatureSet else f"{name}_features" for name in sides}
+    given = {names[name]: side for name, side in sides.items()}
+    compute_mauve(**given, **SMALL, empty_texts="drop", prompts=["Once"])
+    said = "empty_texts='drop', prompts='1 texts'"
+    assert f"no effect with the features, which are made already: {said}" in caplog.messages
+    explain(**given, p_text=[*"abcdefghijklmnopqrst"], **SMALL, empty_texts="drop")
+    assert sum("no effect" in message for message in caplog.messages) == 1

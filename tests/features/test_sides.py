@@ -173,10 +173,11 @@ def test_empty_texts_in_every_form(tiny_gpt2: str, expected: MauveResult, form: 
     assert found.mauve == expected.mauve and found.p_dropped == 2 and found.n_p == len(HUMAN)
 
 
+@pytest.mark.parametrize("empty", ["", None])
 @pytest.mark.parametrize("form", [as_list, as_tuple, as_array, as_dataset, pd.Series, as_arrow])
-def test_rows_stay_aligned_where_empty_texts_are_dropped(form: Any) -> None:
+def test_rows_stay_aligned_where_empty_texts_are_dropped(form: Any, empty: str | None) -> None:
     """In columns the rows after the empty one of each side were pairs of a row and the next one."""
-    human, model = [*HUMAN[:2], "", *HUMAN[3:8]], [*MODEL[:5], "<think>never ends", *MODEL[6:8]]
+    human, model = [*HUMAN[:2], empty, *HUMAN[3:8]], [*MODEL[:5], "<think>never ends", *MODEL[6:8]]
     config, run = split_options({"empty_texts": "drop", "strip": "reasoning"})
     sides = {name: InputSide("text", name, form(texts)) for name, texts in {"p": human, "q": model}.items()}
     codes = open_sides(sides, config, run, True).codes({"p": 7, "q": 7})
@@ -320,9 +321,9 @@ def test_lengths_cut_to_the_shorter_median(tiny_gpt2: str, cut_by_hand: tuple[in
 
 def test_matched_lengths_need_texts(tiny_gpt2: str) -> None:
     kept = FeatureSet.from_texts(HUMAN, featurize_model_name=tiny_gpt2)
-    with pytest.raises(ValueError, match=r"match_lengths='truncate' needs texts on both sides, got p$"):
+    with pytest.raises(ValueError, match=r"match_lengths='truncate' needs texts on both sides, got features as p$"):
         compute_mauve(p=kept, q_text=MODEL, match_lengths="truncate", **SMALL)
-    with pytest.raises(ValueError, match=r"needs texts on both sides, got q_features"):
+    with pytest.raises(ValueError, match=r"needs texts on both sides, got features as q_features"):
         compute_mauve(
             p_text=HUMAN, q_features=np.ones((3, 32)), match_lengths="truncate", featurize_model_name=tiny_gpt2, **SMALL
         )

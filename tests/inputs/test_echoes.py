@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from mauve_metric import compute_mauve
+from mauve_metric.features.feature_set import InputSide
+from mauve_metric.features.sides import open_sides
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.stripping import as_prompt, field_prompts
+from mauve_metric.options import split_options
 from mauve_metric.runtime.errors import WrongOption
 
 WORDS = ["the", "old", "barn", "river", "cold", "and", "so", "left"]
@@ -50,6 +55,16 @@ def test_echoed_prompts_are_named_and_stripped_by_the_flag_that_is_named(
     plain = compute_mauve(p_text=human, q_text=model, **RUN)
     assert "echoed_prompts" not in [item.code for item in cured.warnings] and cured.mauve == plain.mauve
     assert [*cured.q_stripped] == [("prompts", 60)]
+
+
+@pytest.mark.parametrize("form", [tuple, pd.Series, np.array, lambda texts: pd.DataFrame({"text": texts})])
+def test_texts_that_begin_with_given_prompts_are_counted_in_every_form(form: Callable[[list[str]], object]) -> None:
+    prompts = [f"Say more about barn number {row}." for row in range(20)]
+    model = [f"{prompt} {text}" for prompt, text in zip(prompts, _texts(20, 1), strict=True)]
+    config, run = split_options({"prompts": prompts, "empty_texts": "drop"})
+    for texts in (form(model), [None, *model]):
+        sides = {"human": InputSide("text", "p_text", _texts(20, 0)), "model m": InputSide("text", "q_text", texts)}
+        assert [side.echoes for side in open_sides(sides, config, run).sides.values()] == [0, 20]
 
 
 def test_prompts_that_no_text_begins_with_give_no_warning(tmp_path: Path) -> None:

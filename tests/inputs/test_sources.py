@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mauve_metric.inputs.sources import text_source
-from mauve_metric.runtime.errors import EmptyTexts, SeveralTexts
+from mauve_metric.runtime.errors import EmptyTexts, NotTexts, SeveralTexts
 
 TEXTS = ["One, two.", 'He said "no"\tand left.', "naïve café — 東京 🙂", "  two  spaces  "]
 
@@ -119,6 +119,20 @@ def test_a_text_of_invisible_characters_is_empty(invisible: str) -> None:
             list(text_source("p_text", texts).texts)
     dropping = text_source("p_text", ["one", invisible, f"{invisible}two"], empty_texts="drop")
     assert (dropping.texts, dropping.dropped) == (["one", f"{invisible}two"], 1)
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), pytest.param("NA", id="NA of pandas")])
+def test_what_is_missing_in_a_list_is_dropped_on_request_as_in_a_file(nothing: object) -> None:
+    if nothing == "NA":
+        nothing = pytest.importorskip("pandas").NA
+    for texts in (["one", nothing, "nan"], iter(["one", nothing, "nan"])):
+        found = text_source("p_text", texts, empty_texts="drop")
+        assert (list(found.texts), found.dropped) == (["one", "nan"], 1)
+    with pytest.raises(NotTexts, match=r"strings only, got .* position 1: .*; remove missing .* empty_texts='drop'"):
+        text_source("p_text", ["one", nothing])
+    for other in (3, b"", np.zeros(2), [None]):
+        with pytest.raises(NotTexts, match=rf"got {type(other).__name__} at position 1: "):
+            text_source("p_text", ["one", other], empty_texts="drop")
 
 
 def test_two_kinds_in_a_table_are_refused() -> None:

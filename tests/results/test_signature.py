@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 from changed_options import CHANGES
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import HUMAN, MODEL
 from strategies import ANYTHING
 
-from mauve_metric import MauveResult, compute_mauve
+from mauve_metric import MauveResult, compare, compute_mauve
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import STRIP, VERBATIM, MauveConfig, config_fields
 from mauve_metric.results.signature import format_signature, parse_signature, signature_entries, signature_options
@@ -91,3 +93,52 @@ def test_as_many_buckets_as_by_default_are_the_published_setting() -> None:
     assert found == [True, False]
     grid = compute_mauve(**small_sets(), divergence_curve_discretization_size=3)
     assert not grid.is_published_setting
+
+
+def test_other_groups_have_another_signature_and_names_of_groups_do_not_matter() -> None:
+    rng = np.random.default_rng(0)
+    sets: dict[str, Any] = {"p_features": rng.normal(size=(40, 3)), "q_features": rng.normal(size=(40, 3))}
+    few: dict[str, Any] = {"num_runs": 1, "knn": False, "num_buckets": 4}
+
+    def signed(p_groups: Sequence[object] | None, q_groups: Sequence[object] | None, **options: Any) -> str:
+        return compute_mauve(**sets, p_groups=p_groups, q_groups=q_groups, **options, **few).signature
+
+    rows, shuffled, pairs = np.arange(40), rng.permutation(40), np.arange(40) // 2
+    designs = (rows, rows), (rows, shuffled), (pairs, pairs), (pairs, pairs[shuffled]), (None, pairs)
+    signatures = [signed(*(None if codes is None else codes.tolist() for codes in pair)) for pair in designs]
+    assert len({*signatures}) == len(designs)
+    assert signatures[0] == signed(None, None, aligned=True) and "|groups:" not in signatures[0]
+    assert signatures[2] == signed(*[[f"prompt {39 - code}" for code in pairs]] * 2)
+    compared = compare(p_features=sets["p_features"], models={"m": sets["q_features"]}, aligned=True, **few)
+    assert "|groups:" not in compared.signature
+    for p_groups, q_groups in designs[2:4]:
+        found = compare(
+            p_features=sets["p_features"],
+            models={"m": sets["q_features"]},
+            p_groups=p_groups.tolist(),
+            q_groups={"m": q_groups.tolist()},
+            **few,
+        )
+        alone = signed(p_groups.tolist(), q_groups.tolist())
+        assert found.own["m"].signature == alone and found.signature_entries["groups"] in alone
+
+
+def test_the_signature_names_every_featurizer_and_follows_from_the_features_of_all() -> None:
+    def lengths(texts: list[str]) -> np.ndarray:
+        return np.array([[len(text), text.count(" ")] for text in texts], dtype=float)
+
+    def reversed_lengths(texts: list[str]) -> np.ndarray:
+        return lengths(texts)[:, ::-1] ** 2
+
+    reversed_lengths.__qualname__ = lengths.__qualname__
+    sets: dict[str, Any] = {"p_text": HUMAN, "q_text": MODEL, "num_runs": 1, "knn": False}
+    one, other = (
+        compute_mauve(**sets, featurizers={"a": "ngrams", "b": second}) for second in (lengths, reversed_lengths)
+    )
+    alone = compute_mauve(**sets, featurize_model_name="ngrams")
+    entries = parse_signature(one.signature)
+    assert str(entries["featurizers"]).startswith("ngrams,") and one.signature != other.signature
+    assert one.by_featurizer["a"].signature == alone.signature != one.signature
+    compared = compare(HUMAN, {"m": MODEL}, featurizers={"a": "ngrams", "b": lengths}, num_runs=1, knn=False)
+    for signature in (compared.signature, compared.models["m"].signature):
+        assert parse_signature(signature)["featurizers"] == entries["featurizers"]

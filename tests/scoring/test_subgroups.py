@@ -174,6 +174,19 @@ def test_repeats_in_a_subgroup_count_as_in_its_texts_alone() -> None:
     assert own.closeness_ci == alone.closeness_ci and other.q_repeated == 0
 
 
+def test_repeats_in_a_subgroup_are_named_where_pairs_were_found_among_all_texts() -> None:
+    rng = np.random.default_rng(3)
+    human, others, numbers = rng.normal(size=(240, 16)), rng.normal(size=(6, 16)), np.arange(240)
+    model, labels = human + rng.normal(size=(240, 16)) * 0.2, ["a", "b"] * 120
+    model[3::4] = others[numbers[3::4] // 4 % 6]  # of "b", every second text is one of six
+    few: dict[str, Any] = {"num_runs": 1, "knn": False}
+    found = compare(p_features=human, models={"m": model}, by={"human": labels, "m": labels}, **few)
+    of_a, of_b = (found.by_subgroup[label].models["m"] for label in "ab")
+    assert found.design == of_a.design == of_b.design == "found"
+    assert (of_a.q_repeated, of_b.q_repeated) == (0, 0.5) and "repeats" in of_b.shown_by
+    assert "repeated_texts" in {warning.code for warning in of_b.warnings}
+
+
 def test_labels_that_human_texts_and_model_have_often_enough_are_compared_on_their_own() -> None:
     rng = np.random.default_rng(4)
     human, near, far = rng.normal(size=(40, 3)), rng.normal(size=(35, 3)), rng.normal(size=(30, 3)) + 1

@@ -132,6 +132,9 @@ def describe(
     }
     more |= {} if third is None else {"n_training": len(third)}
     description = describe_read(sets, names, more)
+    if rows and with_features and not missing:
+        for of_set, features in zip((human, *others), evaluation.divisible, strict=True):
+            of_set.side = features
     return replace(description, by_subgroup=_describe_subgroups(sets, rows, names, more))
 
 

@@ -13,10 +13,11 @@ from mauve_metric.apps.studies import texts_needed
 from mauve_metric.apps.studies.baseline_result import EqualSets, HumanBaseline, Needed, Source, Spread
 from mauve_metric.arrays import Counts, FeatureData, Floats, Integers, TextData
 from mauve_metric.clustering.histograms import Histograms, count_labels
-from mauve_metric.features.feature_set import FeatureSet, given_side
+from mauve_metric.features.feature_set import Dependence, FeatureSet, given_side
 from mauve_metric.features.row_blocks import all_rows
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.frontier import exact_area, mauve_floor
+from mauve_metric.measures.groups import design_of
 from mauve_metric.options import MauveConfig, Options, ResolvedConfig, RunOptions, with_options
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import integer_check
@@ -103,7 +104,8 @@ def human_baseline(
         scores = [_scores(histograms, histograms, whole) for histograms in drawn]
         equal_sets.append(_equal_sets(len(side), whole, "forecast", scores))
         needed = tuple(_texts_needed(counts, difference, whole) for difference in DIFFERENCES)
-    entries = human_entries(side, side, whole, {"splits": splits})
+    designed = side if side.groups is None else replace(side, dependence=Dependence(design_of(side.groups)))
+    entries = human_entries(designed, designed, whole, {"splits": splits})
     prompts, floor = (
         None if side.groups is None else len(np.unique(side.groups)),
         mauve_floor(whole.mauve_scaling_factor),

@@ -142,15 +142,15 @@ def _rows_of_part(sides: Sequence[FeatureSet], part: plans.Level | None) -> list
 class _Work:
     """State of an analysis while it is computed.
 
-    evaluation: has the options. neighbours: whether precision and recall are computed. sets: what was featurized, by
-    how. failed: featurizers and settings that failed, with the reason. default: the buckets of the default setting.
-    learned: the scores of each model's classifier, which do not depend on those buckets. tried: results with the effect
-    of the layout that differs, which does not either.
+    evaluation: has the options. neighbours: whether precision and recall are computed. sets: see `_featurize`. failed:
+    featurizers and settings that failed, with the reason. default: the buckets of the default setting. learned: the
+    scores of each model's classifier, which do not depend on those buckets. tried: results with the effect of the
+    layout that differs, which does not either.
     """
 
     evaluation: Evaluation
     neighbours: bool = False
-    sets: dict[_Key, tuple[FeatureSet, ...]] = field(default_factory=dict)
+    sets: dict[_Key, tuple[Sequence[FeatureSet], Sequence[FeatureSet]]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     default: Evaluation | None = None
     learned: dict[_Key, Sequence[Learned | None]] = field(default_factory=dict)
@@ -181,7 +181,7 @@ class _Work:
                 settings.append(self._setting(base, name, factor, changes, default, times[_key(changes)]))
             except EXPECTED as error:
                 self._note(name, error)
-        sides = self._featurize(base.config)
+        sides, _ = self._featurize(base.config)
         entries = human_entries(sides[0], sides[1], base.config)
         return Robustness(tuple(settings), self.failed, left_out, 0.0, base.config.confidence_level, entries)
 
@@ -191,7 +191,7 @@ class _Work:
         for number, featurizer in enumerate(featurizers):
             config = replace(first_config, featurize_model_name=featurizer)
             try:
-                sides = self._featurize(config)
+                sides, _ = self._featurize(config)
                 break
             except EXPECTED as error:
                 if not has_texts or number == len(featurizers) - 1:
@@ -214,14 +214,14 @@ class _Work:
         self.failed[name] = message_of(error)
         logger.warning("%s is missing: %s", name, self.failed[name])
 
-    def _featurize(self, config: MauveConfig) -> tuple[FeatureSet, ...]:
-        """The features of all sides, computed once for a featurizer, pooling and length."""
+    def _featurize(self, config: MauveConfig) -> tuple[Sequence[FeatureSet], Sequence[FeatureSet]]:
+        """All sides, and those that parts are taken of, computed once for a featurizer, pooling and length."""
         key = _key({name: getattr(config, name) for name in plans.OF_TEXTS})
         if key not in self.sets:
             text_options = plans.OF_TEXTS if self.evaluation.inputs.are_texts else ()
             changes = {name: getattr(config, name) for name in (*text_options, "seed")}
             with self.evaluation.with_options(**changes) as evaluation:
-                self.sets[key] = tuple(evaluation.sides)
+                self.sets[key] = evaluation.sides, evaluation.divisible
         return self.sets[key]
 
     def _announce(
@@ -235,7 +235,7 @@ class _Work:
         """Log the plan and its estimated duration, from the seconds that one setting takes; functions take none."""
         of_texts = [{name: changes[name] for name in plans.OF_TEXTS if name in changes} for changes in tried]
         ways = {plans.setting_name(changes): changes for changes in of_texts if changes}
-        lengths = [side.lengths for side in self._featurize(base.config) if side.lengths is not None]
+        lengths = [side.lengths for side in self._featurize(base.config)[0] if side.lengths is not None]
         seconds, models = len(tried) * each, dict[str, Encoder]()
         for config in (plans.changed(base, changes) for changes in ways.values()):
             name = plans.level_name(config.featurize_model_name)
@@ -257,13 +257,10 @@ class _Work:
     ) -> Setting:
         """The models under one setting."""
         config = plans.changed(base, changes)
-        all_sides = self._featurize(config)
-        rows = _rows_of_part(all_sides, changes.get("n"))
-        part = (
-            [side.of_rows(of_side) for side, of_side in zip(all_sides, rows, strict=True)]
-            if "n" in changes
-            else all_sides
-        )
+        part, divisible = self._featurize(config)
+        rows = _rows_of_part(part, changes.get("n"))
+        if "n" in changes:
+            part = [side.of_rows(of_side) for side, of_side in zip(divisible, rows, strict=True)]
         evaluation = self._clustered(part, config, changes)
         sides, config = evaluation.sides, evaluation.resolved
         key = _key({name: level for name, level in changes.items() if name not in plans.OF_BUCKETS})

@@ -22,7 +22,7 @@ except ImportError as error:
 from mauve_metric.arrays import TextData
 from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind
 from mauve_metric.hosts.evaluate import metric_card as card
-from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, StoredTexts, TextStatistics
+from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, Reading, StoredTexts, TextStatistics
 from mauve_metric.options import split_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.scoring.compute import score_sides
@@ -141,14 +141,15 @@ class Mauve(StoredTexts):
                         "Q. Give texts as references and predictions, features as reference_features and "
                         f"prediction_features{tokens}"
                     )
-            _, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
+            config, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
             if features and self.num_process > 1:
                 raise ValueError(
                     f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "
                     "compute in one process with a metric of num_process=1"
                 )
             batch = {"predictions": predictions, "references": references}
-            output: MauveOutput | None = self._compute_stored(batch, run.text_field, features | options)
+            reading: Reading = {"text_field": run.text_field, "missing": config.empty_texts == "drop"}
+            output: MauveOutput | None = self._compute_stored(batch, reading, features | options)
         return output
 
     def _compute(

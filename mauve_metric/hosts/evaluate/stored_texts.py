@@ -7,7 +7,7 @@ import inspect
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from mauve_metric.runtime.errors import NoPackage
 
@@ -26,6 +26,13 @@ from mauve_metric.inputs.sources import text_source
 
 TEXT_STATISTICS = "text_statistics"
 ROW_TEXTS = 10_000  # texts of one stored row: Arrow's offsets into the characters of a row have 32 bits
+
+
+class Reading(TypedDict, total=False):
+    """Keywords of `text_source`."""
+
+    text_field: str | None
+    missing: bool
 
 
 class StoredTexts(evaluate.Metric):  # type: ignore[misc]
@@ -81,7 +88,8 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
         batch = {"predictions": predictions, "references": references}
         if all(data is None for data in batch.values()):
             raise ValueError("add_batch needs predictions, references or both, got none")
-        self._store_batch(batch, self.defaults.get("text_field"))
+        is_missing_taken = self.defaults.get("empty_texts") == "drop"
+        self._store_batch(batch, {"text_field": self.defaults.get("text_field"), "missing": is_missing_taken})
 
     @contextlib.contextmanager
     def _ending(self) -> Iterator[None]:
@@ -93,21 +101,18 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
             raise
         self.file_paths = self.filelocks = None  # the base class has removed the files and released the locks
 
-    def _compute_stored(self, batch: Mapping[str, object], text_field: str | None, options: Mapping[str, Any]) -> Any:
+    def _compute_stored(self, batch: Mapping[str, object], reading: Reading, options: Mapping[str, Any]) -> Any:
         """Store the given texts, and compute from all stored texts; the first process computes for all."""
         if any(data is not None for data in batch.values()):
-            self._store_batch(batch, text_field)
+            self._store_batch(batch, reading)
         if self.writer is None and self.num_process > 1:
             self._store([{}])  # the first process waits for the file of each other
         if self.writer is None:
             return self._compute(**{name: [] for name in self._feature_names()}, **options)
         return super().compute(**options)
 
-    def _store_batch(self, batch: Mapping[str, object], text_field: str | None) -> None:
-        texts = {
-            name: [] if data is None else stored_texts(name, data, text_field=text_field)
-            for name, data in batch.items()
-        }
+    def _store_batch(self, batch: Mapping[str, object], reading: Reading) -> None:
+        texts = {name: [] if data is None else stored_texts(name, data, **reading) for name, data in batch.items()}
         starts = range(0, max(map(len, texts.values())), ROW_TEXTS)
         self._store([{name: side[start : start + ROW_TEXTS] for name, side in texts.items()} for start in starts])
 
@@ -138,9 +143,9 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
             self.rendez_vous_lock.release()
 
 
-def stored_texts(name: str, data: object, *, text_field: str | None = None) -> list[str]:
+def stored_texts(name: str, data: object, **reading: Unpack[Reading]) -> list[str]:
     """Checked texts as a list, empty ones included; an option of `compute` decides about those."""
-    return list(text_source(name, data, text_field=text_field, empty_texts="keep").texts)
+    return list(text_source(name, data, empty_texts="keep", **reading).texts)
 
 
 class TextStatistics(StoredTexts):
@@ -208,7 +213,7 @@ class TextStatistics(StoredTexts):
         batch = {"predictions": predictions, "references": references}
         chosen = {"tokenizer": tokenizer, "prompts": prompts, "measures": measures}
         with self._ending():
-            output: dict[str, object] | None = self._compute_stored(batch, text_field, chosen)
+            output: dict[str, object] | None = self._compute_stored(batch, {"text_field": text_field}, chosen)
         return output
 
     def _compute(self, *, predictions: Sequence[Sequence[str]], **options: Any) -> Any:

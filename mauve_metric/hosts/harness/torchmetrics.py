@@ -29,7 +29,7 @@ from mauve_metric.inputs.fingerprints import MARKS, TRAITS, Marks
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.options import STRIP
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.checks import check_bool, shown
+from mauve_metric.runtime.checks import check_bool, shown, wrong
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
 from mauve_metric.scoring.compute import compute_mauve
 
@@ -90,11 +90,13 @@ class MauveScore(Metric):  # type: ignore[misc]
     def __init__(self, reset_real_features: bool = True, aligned: bool = False, **options: Any) -> None:
         super().__init__(**{name: options.pop(name) for name in _HOST_OPTIONS if name in options})
         config, run = scoring_options(options)
-        if config.match_lengths != "no" or run.distributed:
-            raise ValueError(
-                f"MauveScore featurizes each batch where it is: match_lengths={config.match_lengths!r} and "
-                f"distributed={run.distributed} are for compute_mauve"
-            )
+        for name, value, usual in (
+            ("match_lengths", config.match_lengths, "no"),
+            ("distributed", run.distributed, False),
+        ):
+            if value != usual:
+                expected = f"{usual!r} here, since MauveScore featurizes each batch where it is"
+                raise wrong(name, expected, value)
         self.reset_real_features = check_bool("reset_real_features", reset_real_features)
         self.aligned = check_bool("aligned", aligned)
         if self.aligned and config.independent:

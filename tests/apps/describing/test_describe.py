@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from samples import HUMAN, MODEL, ngrams
 
-from mauve_metric import compute_mauve, describe
+from mauve_metric import compare, compute_mauve, describe
 from mauve_metric.apps.describing import describe as describe_sets
 from mauve_metric.apps.describing import description
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
@@ -301,3 +301,17 @@ def test_the_mean_of_prompts_with_different_numbers_of_texts_is_named(rows: dict
     for shown in (str(found), found.to_markdown()):
         assert "Texts a prompt: m 1 to 9. Values of texts are means over all texts" in " ".join(shown.split())
     assert "Texts a prompt" not in str(describe(texts, {"n": texts}, measures="lengths", q_groups={"n": even}))
+
+
+def test_the_texts_of_a_label_are_scored_as_compare_does() -> None:
+    """Pairs that are found among all texts are kept in each subgroup, though fewer texts would show fewer."""
+    rng = np.random.default_rng(5)
+    human = rng.normal(size=(120, 16))
+    models = {"paired": human + rng.normal(size=(120, 16)) * 0.75}
+    labels = [str(number % 6) for number in range(120)]
+    options: dict[str, Any] = {"by": {"human": labels, "paired": labels}, "num_runs": 1, "knn": False, "num_buckets": 2}
+    compared = compare(p_features=human, models=models, **options)
+    described = describe(p_features=human, models=models, measures="auc", **options)
+    assert compared.design == "found"
+    found = {label: each.models["paired"]["auc"].value for label, each in described.by_subgroup.items()}
+    assert found == {label: each.models["paired"].auc for label, each in compared.by_subgroup.items()}

@@ -86,6 +86,17 @@ def test_a_model_that_copies_itself_scores_as_compare_does() -> None:
     assert_ranked_alike(found.default, compare(**given, knn=False))
 
 
+def test_a_part_of_a_model_that_repeats_itself_scores_as_compare_does_on_it() -> None:
+    rng = np.random.default_rng(5)
+    human, one, two = rng.normal(size=(3, 200, 3))
+    models = {"one": one[np.arange(200) // 2], "two": two}
+    found = robustness(p_features=human, models=models, vary="n", design=False, num_runs=1)
+    rows = part_rows(200, SetPart(4, 1))
+    of_part = {name: features[rows] for name, features in models.items()}
+    comparison = compare(p_features=human[rows], models=of_part, num_runs=1, knn=False)
+    assert_ranked_alike(next(item for item in found.settings if item.name == "n=1/4 (B)"), comparison)
+
+
 def test_the_parts_of_one_size_share_no_row() -> None:
     one, two = part_rows(61, SetPart(4, 0)), part_rows(61, SetPart(4, 1))
     assert len(one) == len(two) == 15 and not set(one) & set(two)

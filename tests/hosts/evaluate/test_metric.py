@@ -353,6 +353,13 @@ def test_empty_texts_follow_the_option(metric: Mauve, expected: dict[str, Any]) 
         assert (out["q_dropped"], out["mauve"]) == (1, expected["mauve"])
 
 
+def test_missing_texts_are_dropped_on_request(tmp_path: Path, expected: dict[str, Any]) -> None:
+    dropping = Mauve(cache_dir=str(tmp_path), **SETTINGS, empty_texts="drop")
+    dropping.add_batch(predictions=[None, *MODEL])
+    out = dropping.compute(references=[*HUMAN, None])
+    assert (out["p_dropped"], out["q_dropped"], out["mauve"]) == (1, 1, expected["mauve"])
+
+
 def fails(metric: Mauve, **options: Any) -> tuple[type[BaseException], str]:
     with pytest.raises((TypeError, ValueError, RuntimeError)) as caught:
         metric.compute(**options)

@@ -49,6 +49,9 @@ def run(options: argparse.Namespace) -> int:
     if isinstance(each := before.get("by_featurizer"), Mapping) and len(each) > 1:
         models = {name: parse_signature(str(result["signature"])) for name, result in each.items()}
         settings["featurizers"] = {name: model.get("featurize_model_name", name) for name, model in models.items()}
+    elif "featurizers" in then:
+        settings["featurizers"] = str(then["featurizers"]).split(",")
+    if "featurizers" in settings:
         settings.pop("featurize_model_name", None)  # the first of them, which may have another name
     if "reference_name" in before:
         settings["reference_name"] = before["reference_name"]

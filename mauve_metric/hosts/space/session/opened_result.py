@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from mauve_metric.arrays import Integers
 from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.clustering.partition import Partition
+from mauve_metric.features.sides import MOST_SUBGROUPS
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Outcome
@@ -141,14 +142,17 @@ def _comparison(values: Mapping[str, Any], limits: Limits) -> Opened:
         models=results,
         signature_entries=parse_signature(str(values["signature"])),
         explanations={},
-        by_featurizer={
-            name: of_featurizer
-            for name, raw in _results_in(values, "by_featurizer", _MOST_FEATURIZERS)
-            if (of_featurizer := _comparison(raw, limits).comparison)
-        },
+        by_featurizer=_comparisons(values, "by_featurizer", _MOST_FEATURIZERS, limits),
+        by_subgroup=_comparisons(values, "by_subgroup", MOST_SUBGROUPS, limits),
         **valid,
     )
     return Opened(results=results, comparison=comparison, resolved=next(iter(read.values()))[1])
+
+
+def _comparisons(values: Mapping[str, Any], part: str, most: int, limits: Limits) -> dict[str, Comparison]:
+    """The comparisons in a part of a file, by their names."""
+    read = {name: _comparison(raw, limits).comparison for name, raw in _results_in(values, part, most)}
+    return {name: comparison for name, comparison in read.items() if comparison is not None}
 
 
 def _result(values: Mapping[str, Any], limits: Limits) -> tuple[MauveResult, MauveConfig]:

@@ -131,6 +131,9 @@ def test_featurizers_with_names_of_their_own_are_reproduced(tmp_path: Path, caps
     result = compute_mauve(p_text=sides[0], q_text=sides[1], featurizers=featurizers, num_runs=1, cache=False)
     (tmp_path / "score.json").write_text(json.dumps(result.to_dict()))
     assert main(["reproduce", str(tmp_path / "score.json"), *sides, "--no-cache"]) == 0, capsys.readouterr()
+    capsys.readouterr()
+    assert main(["reproduce", result.signature, *sides, "--no-cache", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["result"]["closeness"] == result.closeness
 
 
 def test_a_comparison_is_no_score(files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,3 +130,14 @@ def test_a_smallest_difference_needs_two_models(tmp_path: Path) -> None:
     path.write_text(json.dumps(one.to_dict() | {"smallest_difference": 0.5}), encoding="utf-8")
     with pytest.raises(ValueError, match="smallest_difference needs two models"):
         read_result(path, LIMITS)
+
+
+def test_the_comparisons_of_subgroups_are_opened_too(tmp_path: Path) -> None:
+    human, model = np.random.default_rng(0).normal(size=(2, 40, 3))
+    labels = ["a", "b"] * 20
+    by = {"human": labels, "m": labels}
+    made = compare(p_features=human, models={"m": model}, by=by, num_buckets=4, num_runs=1, knn=False)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(made.to_dict()), encoding="utf-8")
+    opened = read_result(path, LIMITS).comparison
+    assert opened is not None and json.loads(json.dumps(opened.to_dict())) == json.loads(path.read_text("utf-8"))
