@@ -108,6 +108,15 @@ def test_the_problem_of_too_few_texts_is_named(p: list[int], q: list[int], probl
     assert intervals.too_few(debiased_frontier(np.array(p), np.array(q))) == problem
 
 
+def test_an_interval_at_a_level_that_rounds_to_0_has_no_width() -> None:
+    even = np.full(20, 20)
+    scores = debiased_scores(debiased_frontier(even, even))
+    one, _ = with_errors(scores, 1e-17)
+    assert one.ci == (1, 1)
+    found = intervals.estimate_difference(Estimate(0.8, 0.03, (0.8, 0.8)), Estimate(0.7, 0.03, (0.7, 0.7)), 0.0, 1e-17)
+    assert found.stderr == 0 and found.ci == pytest.approx((0.1, 0.1))
+
+
 def test_other_clusterings_widen_the_interval() -> None:
     p, q = population(20, 0.5)
     rng = np.random.default_rng(3)
