@@ -335,7 +335,7 @@ def test_one_group_on_a_side_has_no_error() -> None:
 def test_the_band_of_sets_without_a_common_bucket_reaches_the_curve_of_a_hidden_overlap() -> None:
     band = frontier_band(debiased_frontier(np.array([60, 0]), np.array([0, 80])), scaling_factor=2.0)
     p, q = hidden_overlap(60, 0.95)
-    assert p[0] ** 60 == pytest.approx(0.025)
+    assert p[0] ** 60 == pytest.approx(0.025) and hidden_overlap(1, 0.95)[0].tolist() == [0.5, 0.5]
     np.testing.assert_allclose(band.high, np.exp(-2.0 * np.stack(frontier(p, q, WEIGHTS))).T)
     assert (band.high > band.curve).all()
 
