@@ -163,7 +163,7 @@ def costs(weights: Floats, p: Labels, q: Labels) -> float:
         None,
         (np.arange(TEXTS), [np.arange(TEXTS)] * 2),  # a text of each set answers a prompt
         (np.arange(TEXTS) // 2, [np.arange(TEXTS) // 2, 100 + np.arange(TEXTS)]),  # the second model has its own
-        (np.arange(TEXTS) // 2, [100 + np.arange(TEXTS) // 4] * 2),  # both share some that P has not
+        (100 + np.arange(TEXTS) // 2, [np.arange(TEXTS) // 4] * 2),  # both share some that P has not
     ],
 )
 def test_the_covariance_is_that_of_leaving_out_each_text_or_prompt(prompts: tuple[Labels, list[Labels]] | None) -> None:
