@@ -261,6 +261,8 @@ def test_one_text_with_a_defect_is_an_accident(code: str, mark: str) -> None:
         assert warning.code == code and warning.numbers == {**numbers, "n_p": len(few), "n_q": len(many), "share": 0.5}
         assert f"{more} texts" in warning.message
     assert not [*wrapping_warnings(marked(4), marked(4, **{mark: 1}))]
+    (warning,) = wrapping_warnings(marked(100, **{mark: 50}), marked(1000, **{mark: 100}))  # by shares, not by texts
+    assert "human texts" in warning.message
 
 
 def test_openings_of_one_set_are_its_longest_common_words_the_most_common_first() -> None:
