@@ -261,8 +261,12 @@ def test_one_text_with_a_defect_is_an_accident(code: str, mark: str) -> None:
         assert warning.code == code and warning.numbers == {**numbers, "n_p": len(few), "n_q": len(many), "share": 0.5}
         assert f"{more} texts" in warning.message
     assert not [*wrapping_warnings(marked(4), marked(4, **{mark: 1}))]
-    (warning,) = wrapping_warnings(marked(100, **{mark: 50}), marked(1000, **{mark: 100}))  # by shares, not by texts
-    assert "human texts" in warning.message
+
+
+def test_the_set_with_more_defects_is_that_with_the_larger_share() -> None:
+    many, few = {"p_texts": 50, "n_p": 100, "q_texts": 100, "n_q": 1000}, {"p_texts": 100, "n_p": 1000}
+    assert format_check.with_more(many) == "human"
+    assert format_check.with_more(few | {"q_texts": 50, "n_q": 100}) == "model"
 
 
 def test_openings_of_one_set_are_its_longest_common_words_the_most_common_first() -> None:
@@ -309,3 +313,4 @@ def test_the_layout_of_ten_groups_is_checked() -> None:
         codes = np.arange(40) % groups, 50 + np.arange(40) % 12
         for sides in (codes, codes[::-1]):
             assert (check_format(numbers, numbers + 1, sides, 0) != UNCHECKED) is is_checked
+    assert check_format(numbers, numbers + 100, None, 0)[0] == 1

@@ -69,13 +69,14 @@ def test_sets_are_too_alike_from_one_standard_error_below_0_on() -> None:
 def test_sets_that_are_too_alike_are_as_uncertain_as_they_are_impossible(level: float) -> None:
     """The integral is -d, and none is below 0: with an error of d its interval ends at z·d - d."""
     even, moved = np.full(20, 20), np.repeat([1, -1], 10)
-    frontier = debiased_frontier(even, even + 3 * moved)
+    frontier = debiased_frontier(even, even + 4 * moved)
     scores, own = debiased_scores(frontier, 5.0), estimate_scores(frontier, 5.0, level)
     mauve, integral = intervals.widened_if_too_alike(scores, *own, level)
     distance, z = -scores.raw_integral, norm.ppf(0.5 + level / 2)
     assert distance > own[1].stderr and integral.stderr == distance
     assert integral.ci == (0, pytest.approx((z - 1) * distance, rel=1e-9)) and integral.ci[1] > own[1].ci[1]
-    assert mauve.ci[0] < own[0].ci[0] == mauve.value == mauve.ci[1] == 1
+    assert mauve.ci[0] < own[0].ci[0] <= mauve.value == mauve.ci[1] == 1
+    assert mauve.ci[0] == pytest.approx(intervals.local_form(15 * (z - 1) * distance), rel=1e-9)
     assert mauve.stderr == pytest.approx((1 - mauve.ci[0]) / z, rel=1e-9)
 
 

@@ -259,10 +259,11 @@ def test_many_texts_are_divided_and_permuted_less_often(
     monkeypatch.setattr("mauve_metric.uncertainty.learned_score.cross_fit_repeatedly", fit)
     monkeypatch.setattr("mauve_metric.uncertainty.learned_score._MOST_PERMUTED", 39 * 501)
     p, q = np.split(np.random.default_rng(0).normal(size=(2 * n + 10, 1)), [n])
-    with pytest.raises(InterruptedError):
-        learned_score(p, q, None, MauveConfig(seed=3))
-    assert (asked["divisions"], asked["seed"], asked["trained_on"]) == (divisions, 3, None)
-    assert asked["permutations"] == permutations
+    for sides in ((p, q), (q, p)):
+        with pytest.raises(InterruptedError):
+            learned_score(*sides, None, MauveConfig(seed=3))
+        assert (asked["divisions"], asked["seed"], asked["trained_on"]) == (divisions, 3, None)
+        assert asked["permutations"] == permutations
 
 
 def test_sets_that_are_apart_are_told_apart_without_an_error() -> None:

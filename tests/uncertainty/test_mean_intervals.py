@@ -156,6 +156,23 @@ def test_two_values_a_side_have_an_interval() -> None:
     assert difference_interval(p[:1], q, 0.95) is difference_interval(p, q[:1], 0.95) is None
 
 
+def test_pairs_of_equal_values_have_no_width() -> None:
+    values = np.array([1.0, 2.0, 4.0])
+    assert difference_interval(values, values, 0.95, range(3), range(3)) == (0, 0)
+
+
+@pytest.mark.parametrize("q_groups", [np.repeat(np.arange(10), 2), None])
+def test_a_share_that_does_not_vary_has_no_correlation_with_another(q_groups: Integers | None) -> None:
+    """And texts of two equal answers each count as one fewer than there are groups."""
+    groups = np.repeat(np.arange(10), 2)
+    hits = (np.arange(20) % 20 < 12).astype(float)
+    low, high = mean_interval(hits, 0.95, groups)
+    assert (low, high) == pytest.approx(wilson_interval(0.6, 9, stats.t.ppf(0.975, 9)))
+    never = mean_interval(np.zeros(20), 0.95, q_groups)[1]
+    found = difference_interval(hits, np.zeros(20), 0.95, groups, q_groups)
+    assert found == pytest.approx((0.6 - np.hypot(0.6 - low, never), high))
+
+
 def test_groups_that_are_on_one_side_alone_count_beside_shared_ones() -> None:
     """Each moves one mean: the squares of all add up to the variance, with the degrees of freedom of all groups."""
     p, q = np.random.default_rng(4).normal(size=(2, 8))
