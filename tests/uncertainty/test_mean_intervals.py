@@ -120,6 +120,14 @@ def test_shares_of_pairs_that_agree_have_a_shorter_interval() -> None:
     alone, paired = difference_interval(p, q, 0.95), difference_interval(p, q, 0.95, range(60), range(60))
     assert alone is not None and paired is not None
     assert paired[1] - paired[0] < 0.6 * (alone[1] - alone[0])
+    (p_low, p_high), (q_low, q_high) = (mean_interval(side, 0.95, range(60)) for side in (p, q))
+    p_share, q_share, correlation = p.mean(), q.mean(), np.corrcoef(p, q)[0, 1]
+    reach = [
+        (a**2 - 2 * correlation * a * b + b**2) ** 0.5
+        for a, b in ((p_share - p_low, q_high - q_share), (p_high - p_share, q_share - q_low))
+    ]
+    difference = p_share - q_share
+    assert paired == pytest.approx((difference - reach[0], difference + reach[1]), rel=1e-9)
     opposed = difference_interval(p, 1 - q, 0.95, range(60), range(60))
     assert opposed is not None and opposed[1] - opposed[0] > 1.2 * (alone[1] - alone[0])
 
@@ -153,6 +161,7 @@ def test_two_values_a_side_have_an_interval() -> None:
     np.testing.assert_allclose(difference_interval(p, q, 0.95, [5, 6], [5, 6]), paired, rtol=1e-12)
     for groups in ([1, 1], [1, 2]), ([1, 2], [1, 1]):
         assert difference_interval(p, q, 0.95, *groups) is None  # one group on a side
+    assert mean_interval(np.array([1.0, 0.0]), 0.95) is not None is not mean_interval(p, 0.95)
     assert difference_interval(p[:1], q, 0.95) is difference_interval(p, q[:1], 0.95) is None
 
 

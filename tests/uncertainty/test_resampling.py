@@ -127,7 +127,7 @@ def test_p_value_of_different_sets_is_small() -> None:
     p, q = population(20, 0.7)
     rng = np.random.default_rng(7)
     assert resampling.permutation_test(labels(rng, p, 500), labels(rng, q, 500), 20) == 1 / 1000
-    assert resampling.permutation_test(np.zeros(30, int), np.ones(20, int), 2, 99) == 1 / 100
+    assert resampling.permutation_test(np.arange(30) % 2, np.full(20, 2), 3, 99) == 1 / 100
 
 
 @pytest.mark.parametrize("first_of_q", [0, 4, 10])
@@ -163,6 +163,7 @@ def test_signs_are_those_of_the_groups_deviations_from_their_side(first_of_q: in
     [
         ([10] * 6, [11] * 5, True),
         ([11] * 5, [10] * 6, True),
+        ([10] * 8, [10] * 4, True),
         ([8] * 6, [10] * 6, False),  # a quarter more, and more than half of their squares
         ([1, 5] * 3, [3, 3] * 3, False),  # of one mean size, and of another spread
     ],

@@ -329,11 +329,16 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             ["12.0 %", "human", "--prompt-field"],
         ),
         (  # two prompts, and one; of unknown texts
-            lambda: text_warnings(replace(answers(50, first=50), text_hashes=None), OTHER),
+            lambda: text_warnings(replace(side(), text_hashes=None, opening_hashes=np.arange(100) % 2), OTHER),
             lambda: text_warnings(answers(100), OTHER),
-            ["50.0 %"],
+            ["100.0 %"],
         ),
         (lambda: text_warnings(answers(12), OTHER), lambda: text_warnings(side(repeated=30), OTHER), []),  # copies
+        (  # two answers each
+            lambda: text_warnings(replace(side(), opening_hashes=np.arange(100) // 2), OTHER),
+            lambda: text_warnings(replace(side(), opening_hashes=np.maximum(np.arange(100), 9)), OTHER),
+            ["100.0 %"],
+        ),
     ],
     "no_interval": [
         (lambda: design_warnings(None, "there are only 9 texts"), lambda: design_warnings(None, None), ["only 9 texts"])
@@ -593,7 +598,7 @@ def test_texts_are_few_by_the_buckets_that_hold_some(p: list[int], q: list[int],
 
 def test_the_variance_of_features_is_that_of_their_directions() -> None:
     """Whatever the lengths of rows are; rows of zeros have no direction, and no length to divide by."""
-    rows = spread(3e-5).reshape(80, 6) * np.geomspace(1e-3, 1e3, 80)[:, None]
+    rows = (spread(3e-5).reshape(80, 6) + np.ones(6)) * np.geomspace(1e-3, 1e3, 80)[:, None]
     directions = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     (warning,) = feature_warnings(*np.split(rows.astype(np.float32), 2))
     expected = float(((directions - directions.mean(axis=0)) ** 2).sum() / 80)
