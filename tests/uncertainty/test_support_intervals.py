@@ -105,7 +105,9 @@ def test_a_half_has_more_rows_than_the_number_of_the_neighbour() -> None:
     for n_p, is_known in ((26, True), (25, False)):
         found = support_errors(rows[:n_p], rows[n_p:], None, 12, 0)
         assert (found.human_halves is not None) is is_known
-    assert support_errors(rows[:50], rows[50:], None, 12, 0).variances is not None
+    alone = np.arange(50), 50 + np.arange(50)
+    variances = support_errors(rows[:50], rows[50:], None, 12, 0).variances
+    assert variances is not None and (variances == support_errors(rows[:50], rows[50:], alone, 12, 0).variances).all()
     assert support_errors(rows[:50], rows[50:], None, 30, 0).variances is None
 
 
