@@ -194,6 +194,8 @@ def test_copies_of_few_prompts_are_not_below_equal_sets() -> None:
     for codes, is_below in (((prompts, 40 + prompts), False), (None, True)):
         item = Bound("groups", [(labels[0], labels[1])], codes)
         assert item.is_below_equal_sets(CONFIG) is is_below
+    one = np.zeros_like(prompts)  # a second clustering into one bucket, which has no equal sets below 1
+    assert not Bound("groups", [*item.labels, (one, one)], (prompts, 40 + prompts)).is_below_equal_sets(CONFIG)
 
 
 @pytest.mark.parametrize(
