@@ -103,7 +103,7 @@ def test_a_bucket_with_equal_shares_adds_nothing() -> None:
     assert buckets.contributions(p, p).tolist() == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("change", [9e-5, -9e-5, 2e-4, -2e-4])
+@pytest.mark.parametrize("change", [1e-6, 9e-5, -9e-5, 2e-4, -2e-4])
 def test_next_to_equal_shares_lose_no_digits(change: float) -> None:
     """The terms a·log(a/r) - a + r, against numbers of 50 digits."""
     with localcontext(prec=50):
