@@ -282,3 +282,22 @@ def test_the_spread_before_neighbours_were_joined_widens_the_interval() -> None:
     counts = Histograms(np.array([40, 30, 30]), np.array([30, 30, 40]))
     (narrow, _), (wide, high) = (debiased(counts, spread, MauveConfig()).ci for spread in (0.0, 0.01))
     assert wide < narrow - 0.01 and high == 1
+
+
+def test_permuted_classifiers_are_those_of_the_quantizer() -> None:
+    """They see that one set is wider than the other, which no line tells, and take copies for one text."""
+    rng, config = np.random.default_rng(12), MauveConfig(permutations=1)
+    p = rng.normal(size=(60, 3))
+    assert permuted_aucs(p, 4 * rng.normal(size=(60, 3)), None, config)[0] > 0.75
+    copies = np.tile(rng.normal(size=(12, 3)), (5, 1))
+    assert permuted_aucs(p, copies, None, config)[0] < 0.75
+
+
+def test_folds_of_rows_in_blocks_do_not_depend_on_their_order() -> None:
+    rng, config = np.random.default_rng(13), MauveConfig(permutations=1)
+    p, q, order = rng.normal(size=(40, 3)), rng.normal(0.5, size=(40, 3)), rng.permutation(40)
+    pairs = [(ArrayRows(p), ArrayRows(q)), (ArrayRows(p[order]), ArrayRows(q[::-1]))]
+    one, other = (learned_score(*sides, None, config) for sides in pairs)
+    assert one is not None and other is not None and one.auc == pytest.approx(other.auc, abs=1e-3)  # last bits
+    aucs = [permuted_aucs(*sides, None, config) for sides in pairs]
+    assert aucs[0] == pytest.approx(aucs[1], abs=1e-3)
