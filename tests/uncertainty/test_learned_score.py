@@ -290,7 +290,7 @@ def test_permuted_classifiers_are_those_of_the_quantizer() -> None:
     p = rng.normal(size=(60, 3))
     assert permuted_aucs(p, 4 * rng.normal(size=(60, 3)), None, config)[0] > 0.75
     copies = np.tile(rng.normal(size=(12, 3)), (5, 1))
-    assert permuted_aucs(p, copies, None, config)[0] < 0.75
+    assert permuted_aucs(p, copies, None, config)[0] < 0.6
 
 
 def test_folds_of_rows_in_blocks_do_not_depend_on_their_order() -> None:
