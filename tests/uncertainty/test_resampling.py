@@ -136,6 +136,7 @@ def test_signs_are_those_of_the_groups_deviations_from_their_side(first_of_q: in
     rng, k = np.random.default_rng(4), 6
     drawn = [rng.integers(most, size=size) for most, size in ((4, 60), (4, 80), (10, 60), (10, 80))]
     drawn[0][drawn[2] == 0] = 4  # a bucket of one group alone: the other sign leaves less than nothing
+    drawn[2][1] = 40  # a group of one text
     drawn[3] += first_of_q
     groups = count_groups(drawn[0], drawn[1], drawn[2], drawn[3], k)
     assert groups is not None
@@ -166,6 +167,7 @@ def test_signs_are_those_of_the_groups_deviations_from_their_side(first_of_q: in
         ([10] * 8, [10] * 4, True),
         ([8] * 6, [10] * 6, False),  # a quarter more, and more than half of their squares
         ([1, 5] * 3, [3, 3] * 3, False),  # of one mean size, and of another spread
+        ([1, 1, 3] * 2, [1, 3, 3] * 2, False),
     ],
 )
 def test_groups_of_one_side_change_sides_as_a_whole_where_both_have_like_sizes(
