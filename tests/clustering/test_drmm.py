@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -234,3 +235,19 @@ def test_the_rate_falls_in_the_second_half_of_the_training(monkeypatch: pytest.M
 
 def test_many_cells_take_the_largest_shape() -> None:
     assert shape_near(10**12) == (3, module.MOST_COMPONENTS)
+
+
+def test_earlier_choices_count_more_and_more_in_the_course_of_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From next to nothing over a half in the middle to all."""
+    trusts: list[float] = []
+    write = module.write_slope
+
+    def watched(*values: Any) -> Any:
+        trusts.append(values[-1])
+        return write(*values)
+
+    monkeypatch.setattr(module, "write_slope", watched)
+    made, slopes = (module.views(torch.zeros(2 * (2 * 3 + 1 + 2) + 4), 2, 2, 3) for _ in range(2))
+    for phase in (0.0, 0.5, 1.0):
+        module._slope(made, slopes, torch.ones(8, 3), phase)
+    assert trusts == pytest.approx([0, 0, 0.5, 0.5, 1, 1], abs=1e-6)

@@ -387,3 +387,23 @@ def test_projected_rows_are_handed_on_before_they_are_clustered(
     assert len(announced) == 1
     for rows, expected in zip(announced[0], made.rows, strict=True):
         np.testing.assert_array_equal(rows, expected)
+
+
+def test_buckets_of_a_single_column_by_content_are_neighbours_in_rank() -> None:
+    """Its rows of length 1 are all alike, of which the published clustering makes one bucket."""
+    p, q = np.random.default_rng(6).lognormal(size=(2, 60, 1))
+    found = partition_sets([p, q], resolve_config(MauveConfig(num_buckets=4, num_runs=1), 60, 60))
+    published, by_content = (np.concatenate(run) for run in found.labels)
+    assert np.ptp(published) == 0
+    in_order = by_content[np.argsort(np.concatenate([p, q])[:, 0])]
+    assert len(np.unique(in_order)) == 4 == 1 + np.count_nonzero(np.diff(in_order))
+
+
+@pytest.mark.parametrize(("p_first", "order"), [(True, [0, 1, 2]), (False, [1, 2, 0])])
+def test_stacked_sets_are_split_with_the_first_set_in_front(p_first: bool, order: list[int]) -> None:
+    parts = [np.arange(2), 10 + np.arange(3), 20 + np.arange(4)]
+    stacking = partition.Stacking((2, 3, 4), p_first)
+    stacked = np.concatenate(stacking.ordered(parts))
+    assert stacked.tolist() == np.concatenate([parts[number] for number in order]).tolist()
+    for found, part in zip(stacking.split(stacked), parts, strict=True):
+        np.testing.assert_array_equal(found, part)
