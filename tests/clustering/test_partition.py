@@ -14,7 +14,7 @@ import torch
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.clustering import histograms, partition
-from mauve_metric.clustering.num_buckets import auto_num_buckets
+from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
@@ -407,3 +407,10 @@ def test_stacked_sets_are_split_with_the_first_set_in_front(p_first: bool, order
     assert stacked.tolist() == np.concatenate([parts[number] for number in order]).tolist()
     for found, part in zip(stacking.split(stacked), parts, strict=True):
         np.testing.assert_array_equal(found, part)
+
+
+def test_a_number_of_buckets_is_that_of_auto_for_k_means_of_the_sets_it_was_made_for() -> None:
+    config = resolve_config(MauveConfig(), 100, 150)
+    assert is_auto(config, 100) and not is_auto(config, 200)
+    for other in (MauveConfig(num_buckets=10), MauveConfig(quantizer="classifier")):
+        assert not is_auto(resolve_config(other, 100, 150), 100)
