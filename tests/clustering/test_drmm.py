@@ -251,3 +251,14 @@ def test_earlier_choices_count_more_and_more_in_the_course_of_the_training(monke
     for phase in (0.0, 0.5, 1.0):
         module._slope(made, slopes, torch.ones(8, 3), phase)
     assert trusts == pytest.approx([0, 0, 0.5, 0.5, 1, 1], abs=1e-6)
+
+
+def test_a_bucket_is_the_number_of_its_digits() -> None:
+    """The first layer's digit counts three, and the second one's one."""
+    draw = torch.Generator().manual_seed(3)
+    layers = views(torch.randn(2 * (3 * 4 + 1 + 3) + 9, generator=draw, dtype=torch.float64), 2, 3, 4)
+    rows = torch.randn(60, 4, generator=draw, dtype=torch.float64)
+    first = see(layers[0], rows, rows.new_zeros((60, 0, 3)))
+    second = see(layers[1], first.residuals, first.streams)
+    labels = module._labels(layers, rows)
+    assert labels.tolist() == (3 * first.digits + second.digits).tolist() and len(set(labels.tolist())) > 3

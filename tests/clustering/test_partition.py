@@ -414,3 +414,12 @@ def test_a_number_of_buckets_is_that_of_auto_for_k_means_of_the_sets_it_was_made
     assert is_auto(config, 100) and not is_auto(config, 200)
     for other in (MauveConfig(num_buckets=10), MauveConfig(quantizer="classifier")):
         assert not is_auto(resolve_config(other, 100, 150), 100)
+
+
+def test_texts_of_a_set_without_prompts_are_each_alone() -> None:
+    prompts = np.array([0, 0, 7])
+    for groups, given in (([prompts, None], slice(0, 3)), ([None, prompts], slice(4, 7))):
+        sizes = (3, 4) if groups[0] is not None else (4, 3)
+        found = partition._sets_of_rows(partition.Stacking(sizes, True), groups).groups
+        assert found is not None and found[given].tolist() == prompts.tolist()
+        assert len(found) == 7 and len(np.unique(found)) == 2 + 4
