@@ -234,6 +234,7 @@ def test_the_rate_falls_in_the_second_half_of_the_training(monkeypatch: pytest.M
 
 
 def test_many_cells_take_the_largest_shape() -> None:
+    assert [shape_near(cells) for cells in (2, 3, 4)] == [(1, 2), (1, 3), (2, 2)]
     assert shape_near(10**12) == (3, module.MOST_COMPONENTS)
 
 
