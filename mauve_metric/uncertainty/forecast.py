@@ -54,8 +54,7 @@ def texts_to_decide(value: float, low: float, bound: float, n: int, level: float
         error_then = error / math.sqrt(growth)
         is_like = ndtr((most - z * error_then - truths) / error_then)
         is_different = ndtr((truths - z * error_then) / error_then)
-        both = np.maximum(is_like + is_different - 1, 0)
-        if float((is_like + is_different - both).mean()) >= POWER:
+        if float((is_like + is_different).mean()) >= POWER:  # above 1 where some intervals decide on both
             return math.ceil(n * growth)
         growth *= _STEP
     return None

@@ -162,7 +162,7 @@ def design_warnings(groups: GroupCounts | None, problem: str | None, num_buckets
     if number <= FEW_GROUPS:
         yield warn("few_prompts", numbers | {"threshold": FEW_GROUPS})
     if num_buckets * GROUPS_A_BUCKET > number:
-        yield warn("few_prompts_a_bucket", numbers, least=GROUPS_A_BUCKET, enough=max(number // GROUPS_A_BUCKET, 2))
+        yield warn("few_prompts_a_bucket", numbers, least=GROUPS_A_BUCKET, enough=number // GROUPS_A_BUCKET)
 
 
 def score_warnings(mauve: float, floor: float, ceiling: float, ceiling_std: float) -> Iterator[ScoreWarning]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -233,4 +234,32 @@ def test_the_rate_falls_in_the_second_half_of_the_training(monkeypatch: pytest.M
 
 
 def test_many_cells_take_the_largest_shape() -> None:
+    assert [shape_near(cells) for cells in (2, 3, 4)] == [(1, 2), (1, 3), (2, 2)]
     assert shape_near(10**12) == (3, module.MOST_COMPONENTS)
+
+
+def test_earlier_choices_count_more_and_more_in_the_course_of_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From next to nothing over a half in the middle to all."""
+    trusts: list[float] = []
+    write = module.write_slope
+
+    def watched(*values: Any) -> Any:
+        trusts.append(values[-1])
+        return write(*values)
+
+    monkeypatch.setattr(module, "write_slope", watched)
+    made, slopes = (module.views(torch.zeros(2 * (2 * 3 + 1 + 2) + 4), 2, 2, 3) for _ in range(2))
+    for phase in (0.0, 0.5, 1.0):
+        module._slope(made, slopes, torch.ones(8, 3), phase)
+    assert trusts == pytest.approx([0, 0, 0.5, 0.5, 1, 1], abs=1e-6)
+
+
+def test_a_bucket_is_the_number_of_its_digits() -> None:
+    """The first layer's digit counts three, and the second one's one."""
+    draw = torch.Generator().manual_seed(3)
+    layers = views(torch.randn(2 * (3 * 4 + 1 + 3) + 9, generator=draw, dtype=torch.float64), 2, 3, 4)
+    rows = torch.randn(60, 4, generator=draw, dtype=torch.float64)
+    first = see(layers[0], rows, rows.new_zeros((60, 0, 3)))
+    second = see(layers[1], first.residuals, first.streams)
+    labels = module._labels(layers, rows)
+    assert labels.tolist() == (3 * first.digits + second.digits).tolist() and len(set(labels.tolist())) > 3

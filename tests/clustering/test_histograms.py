@@ -43,7 +43,7 @@ def test_histograms_take_any_integers() -> None:
     ("p", "q", "message"),
     [
         ([1.5, 2], [1, 2], "p_counts must be a vector of non-negative integers"),
-        ([1, 2], [1, -2], "q_counts must be a vector of non-negative integers"),
+        ([1, 2], [2, -1], "q_counts must be a vector of non-negative integers"),
         ([0, 0], [1, 2], "p_counts must be .* with a positive sum"),
         ([[1, 2]], [1, 2], "p_counts must be a vector"),
         ([1, 2], [], "q_counts must be a vector"),

@@ -109,9 +109,9 @@ def test_rows_that_are_centres_are_not_drawn_again(seed: int) -> None:
 def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[float]) -> None:
     n = 2000
     counts = (np.array(shares) * n).astype(np.float32)
-    centres = np.random.default_rng(0).normal(size=(len(counts), 2)).astype(np.float32)
+    centres = np.random.default_rng(0).normal(size=(len(counts), 3)).astype(np.float32)
     drawn, expected, moved = np.random.RandomState(1234), counts.copy(), centres.copy()
-    shift = np.float32([1 / 1024, -1 / 1024])  # faiss's
+    shift = np.float32([1 / 1024, -1 / 1024, 1 / 1024])  # faiss's
     for empty in np.flatnonzero(counts == 0):
         bucket = 0
         while np.float32(drawn.randint(0, 2**32, dtype=np.uint32)) / np.float32(2**32 - 1) >= (expected[bucket] - 1) / (

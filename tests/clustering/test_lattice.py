@@ -161,8 +161,9 @@ def test_the_network_of_the_papers_training_learns_the_moments_of_one_set_at_a_t
 
 def test_progress_goes_to_the_end() -> None:
     seen: list[tuple[int, int | None]] = []
-    lattice(normal_rows(150, 5), epochs=3, hidden=8, advance=lambda done, total: seen.append((done, total)))
-    assert seen == [(2, 6), (4, 6), (6, 6)]
+    rows = normal_rows(150, 5)
+    made = lattice(rows, epochs=3, hidden=8, advance=lambda done, total: seen.append((done, total)))
+    assert seen == [(2, 6), (4, 6), (6, 6)] and made.problem is not None and "after 6 steps" in made.problem
 
 
 @pytest.mark.parametrize(

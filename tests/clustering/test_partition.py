@@ -14,7 +14,7 @@ import torch
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.clustering import histograms, partition
-from mauve_metric.clustering.num_buckets import auto_num_buckets
+from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
 from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_rows
@@ -387,3 +387,39 @@ def test_projected_rows_are_handed_on_before_they_are_clustered(
     assert len(announced) == 1
     for rows, expected in zip(announced[0], made.rows, strict=True):
         np.testing.assert_array_equal(rows, expected)
+
+
+def test_buckets_of_a_single_column_by_content_are_neighbours_in_rank() -> None:
+    """Its rows of length 1 are all alike, of which the published clustering makes one bucket."""
+    p, q = np.random.default_rng(6).lognormal(size=(2, 60, 1))
+    found = partition_sets([p, q], resolve_config(MauveConfig(num_buckets=4, num_runs=1), 60, 60))
+    published, by_content = (np.concatenate(run) for run in found.labels)
+    assert np.ptp(published) == 0
+    in_order = by_content[np.argsort(np.concatenate([p, q])[:, 0])]
+    assert len(np.unique(in_order)) == 4 == 1 + np.count_nonzero(np.diff(in_order))
+
+
+@pytest.mark.parametrize(("p_first", "order"), [(True, [0, 1, 2]), (False, [1, 2, 0])])
+def test_stacked_sets_are_split_with_the_first_set_in_front(p_first: bool, order: list[int]) -> None:
+    parts = [np.arange(2), 10 + np.arange(3), 20 + np.arange(4)]
+    stacking = partition.Stacking((2, 3, 4), p_first)
+    stacked = np.concatenate(stacking.ordered(parts))
+    assert stacked.tolist() == np.concatenate([parts[number] for number in order]).tolist()
+    for found, part in zip(stacking.split(stacked), parts, strict=True):
+        np.testing.assert_array_equal(found, part)
+
+
+def test_a_number_of_buckets_is_that_of_auto_for_k_means_of_the_sets_it_was_made_for() -> None:
+    config = resolve_config(MauveConfig(), 100, 150)
+    assert is_auto(config, 100) and not is_auto(config, 200)
+    for other in (MauveConfig(num_buckets=10), MauveConfig(quantizer="classifier")):
+        assert not is_auto(resolve_config(other, 100, 150), 100)
+
+
+def test_texts_of_a_set_without_prompts_are_each_alone() -> None:
+    prompts = np.array([0, 0, 7])
+    for groups, given in (([prompts, None], slice(0, 3)), ([None, prompts], slice(4, 7))):
+        sizes = (3, 4) if groups[0] is not None else (4, 3)
+        found = partition._sets_of_rows(partition.Stacking(sizes, True), groups).groups
+        assert found is not None and found[given].tolist() == prompts.tolist()
+        assert len(found) == 7 and len(np.unique(found)) == 2 + 4

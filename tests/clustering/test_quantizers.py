@@ -21,9 +21,11 @@ from mauve_metric import (
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering import drmm, lattice
 from mauve_metric.clustering.histograms import Quantized
-from mauve_metric.clustering.quantizers import QUANTIZERS, num_buckets_of, scoring_options
+from mauve_metric.clustering.kmeans import kmeans
+from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets, num_buckets_of, scoring_options
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.signature import signature_options
+from mauve_metric.scoring.evaluation import resolve_config
 
 DRMM: dict[str, Any] = {
     "quantizer": "drmm", "drmm_layers": 2, "drmm_components": 3, "drmm_steps": 40, "num_runs": 1
@@ -188,3 +190,20 @@ def test_bad_features_are_refused() -> None:
         compute_mauve(p_features=p[:1], q_features=q[:1], **DRMM)
     with pytest.raises(ValueError, match="quantizer='drmm' needs features that differ"):
         compute_mauve(p_features=np.ones((9, 2)), q_features=np.ones((9, 2)), **DRMM)
+
+
+def test_k_means_by_content_starts_by_k_means_plus_plus() -> None:
+    rows, config = np.concatenate(sets(200)), resolve_config(MauveConfig(num_buckets=20, kmeans_num_redo=1), 200, 200)
+    quantizer, stacked = QUANTIZERS["kmeans"], StackedSets(np.repeat([0, 1], 200))
+    assert quantizer.by_content is not None
+    for label, plus_plus in ((quantizer.label, False), (quantizer.by_content, True)):
+        expected = kmeans(rows, 20, 1, config.kmeans_max_iter, 7, plus_plus)
+        np.testing.assert_array_equal(label(rows, stacked, config, 7, None).labels, expected)
+
+
+def test_learned_buckets_tell_a_wide_set_from_a_narrow_one() -> None:
+    """Which no line does; the last buckets are the most model-like."""
+    rng, config = np.random.default_rng(2), resolve_config(MauveConfig(quantizer="classifier"), 60, 60)
+    rows = np.concatenate([rng.normal(size=(60, 3)), 4 * rng.normal(size=(60, 3))])
+    labels = QUANTIZERS["classifier"].label(rows, StackedSets(np.repeat([0, 1], 60)), config, 25, None).labels
+    assert labels[60:].mean() - labels[:60].mean() > 0.3 * labels.max()

@@ -37,6 +37,23 @@ def test_only_what_no_run_saw_is_a_blind_spot() -> None:
     assert blind_spots({"model": "mine"}) is None
 
 
+def test_one_more_error_is_named_and_two_are_counted() -> None:
+    errors = ["typos", "missing capitals", "wrong numbers", "words left out", "words doubled"]
+    assert module.in_words(errors[:3]) == "typos, missing capitals or wrong numbers"
+    assert module.in_words(errors[:4]) == "typos, missing capitals, wrong numbers or words left out"
+    assert module.in_words(errors) == "typos, missing capitals, wrong numbers or 2 more errors"
+
+
+@pytest.mark.parametrize(("digits", "is_known"), [(12, True), (11, False)])
+def test_a_revision_is_known_by_its_first_twelve_digits(
+    digits: int, is_known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {**run(250, typos=None), "encoder": {**ENCODER, "revision": "a" * digits}}
+    monkeypatch.setattr(module, "measured", lambda: [found])
+    assert (blind_spots(IDENTITY) is not None) is is_known
+    assert blind_spots({**IDENTITY, "revision": "a" * digits}) is not None
+
+
 def test_a_note_names_only_errors_that_the_cure_sees() -> None:
     names = [run["featurizer"] for run in measured()]
     assert {"minilm", "ngrams"} <= set(names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
 from mauve_metric.uncertainty import resampling
-from mauve_metric.uncertainty.closeness import Bound, _mean, closeness_of, debiased_estimates
+from mauve_metric.uncertainty.closeness import Bound, _mean, closeness_of, debiased_estimates, joint_covariance
 from mauve_metric.uncertainty.intervals import Estimate, debiased_scores
 from mauve_metric.uncertainty.jackknife import frontier_of
 from mauve_metric.uncertainty.learned_score import learned_score
@@ -52,6 +53,7 @@ def test_the_lowest_counts_and_each_interval_has_its_share_of_the_errors() -> No
     assert found.value == min(item.values[0] for item in halves if item.values)
     lows, highs = zip(*(item.mauve.ci for item in halves if item.mauve), strict=True)
     assert found.ci == (min(lows), min(highs)) and found.shown == (1,)
+    assert bounds[1].estimates(CONFIG) != halves[1]
     alone = closeness_of(bounds[1:], CONFIG)
     assert alone is not None and alone.ci == pytest.approx(bounds[1].estimates(CONFIG).mauve.ci, rel=0, abs=1e-12)
 
@@ -74,10 +76,14 @@ def test_each_of_two_tests_has_its_half_of_the_errors() -> None:
 
 
 def test_the_score_of_equal_sets_is_left_at_the_level_of_the_interval() -> None:
-    item = bound(np.random.default_rng(4), EVEN, 0.7 * EVEN + 0.3 * TILTED)
-    (run,) = item.histograms
+    """The mean over clusterings against equal sets in the first of them."""
+    rng = np.random.default_rng(4)
+    labels = [(rng.choice(10, 400, p=EVEN), rng.choice(10, 400, p=0.8 * EVEN + 0.2 * TILTED)) for _ in range(2)]
+    item = Bound("groups", labels, None)
+    run = item.histograms[0]
+    assert run.p_counts.tolist() == np.bincount(labels[0][0], minlength=10).tolist()
     equal = resampling.null_scores(run.p_counts, run.q_counts, CONFIG.mauve_scaling_factor)
-    area = curve_area(divergence_curve(*run.probabilities()))
+    area = statistics.fmean(curve_area(divergence_curve(*one.probabilities())) for one in item.histograms)
     deviations = (statistics.fmean(equal) - area) / statistics.stdev(equal)
     level = 2 * norm.cdf(deviations) - 1  # of both sides, by scipy
     assert 0.5 < level < 0.99999
@@ -89,7 +95,7 @@ def test_a_classifier_that_errs_more_often_than_not_shows_nothing() -> None:
     rng = np.random.default_rng(5)
     learned = learned_score(rng.normal(size=(60, 3)), rng.normal(size=(60, 3)), None, CONFIG)
     assert learned is not None
-    for auc, p_value in ((0.51, 0.001), (0.49, 1.0)):
+    for auc, p_value in ((0.51, 0.001), (0.5, 1.0), (0.49, 1.0)):
         assert Bound.of_learned(learned._replace(auc=auc, auc_p_value=0.001), None).p_value == p_value
 
 
@@ -158,4 +164,76 @@ def test_few_texts_have_a_value_without_an_interval() -> None:
     few = Bound("groups", [(np.array([0, 1, 0]), np.array([1, 1, 0]))], None)
     found = closeness_of([few], CONFIG)
     assert found is not None and found.ci is None
+    score, _ = few.estimates(CONFIG).values or (None, None)
+    assert found.value == score
     assert closeness_of([Bound("groups", [(np.array([0]), np.array([0]))], None)], CONFIG) is None
+    assert closeness_of([], CONFIG) is None
+
+
+def test_an_interval_shows_a_difference_where_no_test_contradicts_it() -> None:
+    """One of two tests has half of the errors alone; a difference that the interval shows as well needs no half."""
+    rng = np.random.default_rng(9)
+    equal = bound(rng, EVEN, EVEN)
+    for p_value, shown in ((None, (0,)), (0.03, (0,)), (0.06, ())):
+        found = closeness_of([bound(rng, EVEN, TILTED, p_value=p_value), equal], CONFIG)
+        assert found is not None and found.shown == shown and found.p_value is None
+
+
+def test_a_p_value_at_the_level_shows_a_difference() -> None:
+    """Of 9 permutations the least is 0.1, which is above 1 - 0.9 by rounding."""
+    for p_value, shown in ((0.1, (0,)), (0.2, ())):
+        item = bound(np.random.default_rng(10), EVEN, EVEN, p_value=p_value)
+        found = closeness_of([item], MauveConfig(confidence_level=0.9))
+        assert found is not None and found.shown == shown and found.p_value == (p_value if shown else None)
+
+
+def test_copies_of_few_prompts_are_not_below_equal_sets() -> None:
+    """Twenty texts of a prompt are in one bucket: as independent texts they would show a difference."""
+    rng, prompts = np.random.default_rng(11), np.repeat(np.arange(40), 20)
+    labels = [np.repeat(rng.integers(10, size=40), 20) for _ in "pq"]
+    for codes, is_below in (((prompts, 40 + prompts), False), (None, True)):
+        item = Bound("groups", [(labels[0], labels[1])], codes)
+        assert item.is_below_equal_sets(CONFIG) is is_below
+    one = np.zeros_like(prompts)  # a second clustering into one bucket, which has no equal sets below 1
+    assert not Bound("groups", [*item.labels, (one, one)], (prompts, 40 + prompts)).is_below_equal_sets(CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("p_prompts", "q_prompts", "problem"),
+    [
+        (1, 8, "the texts of a side are all of one prompt"),
+        (8, 1, "the texts of a side are all of one prompt"),
+        (2, 8, "there are only 2 prompts, and an error needs at least 10"),
+    ],
+)
+def test_texts_of_one_prompt_have_no_debiased_score(p_prompts: int, q_prompts: int, problem: str) -> None:
+    labels = np.arange(24) % 3
+    codes = np.arange(24) % p_prompts, 100 + np.arange(24) % q_prompts
+    found = debiased_estimates([count_labels(labels, labels, 3, *codes)], CONFIG)
+    assert found.problem == problem and (found.values is None) is (min(p_prompts, q_prompts) == 1)
+
+
+def test_two_texts_have_a_debiased_score() -> None:
+    for texts in (1, 2):
+        found = debiased_estimates([Histograms(np.array([texts, 0]), np.array([30, 20]))], CONFIG)
+        assert (found.values is None) is (texts == 1) and found.mauve is None
+
+
+def test_the_covariance_has_the_variances_of_the_intervals() -> None:
+    """That of sampling is of the first clustering; the spread over clusterings adds to each variance alone."""
+    rng = np.random.default_rng(12)
+    human = [rng.integers(10, size=400) for _ in range(2)]
+    models = [[rng.choice(10, 400, p=TILTED) for _ in range(2)] for _ in range(2)]
+    bounds = [Bound("groups", [*zip(human, labels, strict=True)], None) for labels in models]
+    found = [item.estimates(CONFIG).mauve for item in bounds]
+    first = [replace(item, labels=item.labels[:1]) for item in bounds]
+    alone = joint_covariance(first, [item.estimates(CONFIG).mauve for item in first], 5.0)
+    covariance = joint_covariance(bounds, found, 5.0)
+    assert covariance[0, 1] == covariance[1, 0] == pytest.approx(alone[0, 1], rel=1e-9) and alone[0, 1] > 0
+    variances = [one.stderr**2 for one in found if one is not None]
+    assert np.diag(covariance) == pytest.approx(np.maximum(variances, np.diag(alone)), rel=1e-9)
+    assert (np.diag(covariance) > np.diag(alone)).any()
+    without = joint_covariance(bounds, [None, found[1]], 5.0)
+    assert without[0].tolist() == without[:, 0].tolist() == [0, 0] and without[1, 1] == covariance[1, 1]
+    small = [one._replace(stderr=0.0) for one in found if one is not None]
+    assert joint_covariance(bounds, small, 5.0) == pytest.approx(alone, rel=1e-9)

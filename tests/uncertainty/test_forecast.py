@@ -28,12 +28,15 @@ def test_a_value_in_the_middle_or_a_wide_interval_needs_more_texts() -> None:
     assert sizes[1] == pytest.approx(2 * sizes[0], abs=1)
     assert texts_to_decide(0.95, 0.95, 0.9, 200) is None  # no error is known
     assert texts_to_decide(0.95, 0.8, 0.9, 200, level=1e-17) is None
+    assert texts_to_decide(0.99, 0.93, 0.9, 200, level=0.5) is not None
+    assert texts_to_decide(0.5, 0.0, 0.9, 200) == texts_to_decide(0.5, 1e-3, 0.9, 200)  # a score of 0 has no scale
     assert min(level for level in lows if level is not None) > 200
 
 
-def test_four_of_five_draws_decide_at_the_size_that_is_named() -> None:
+@pytest.mark.parametrize(("value", "low", "bound", "n"), [(0.985, 0.86, 0.9, 300), (0.999, 0.9, 0.9, 300)])
+def test_four_of_five_draws_decide_at_the_size_that_is_named(value: float, low: float, bound: float, n: int) -> None:
     """By drawing truth and estimate on the scale where they are normal; of 20 000 five standard errors are .014."""
-    rng, (value, low, bound, n) = np.random.default_rng(0), (0.985, 0.86, 0.9, 300)
+    rng = np.random.default_rng(0)
     at, end, most = (local_form_inverse(score) for score in (value, low, bound))
     error, normal = (end - at) / 1.96, NormalDist()
     texts = texts_to_decide(value, low, bound, n)

@@ -177,6 +177,7 @@ def test_wrongly_decoded_texts_of_one_set_are_named() -> None:
 def test_words_for_missing_values_are_named_from_the_first_on() -> None:
     (warning,) = wrapping_warnings(side(PLAIN), side(["nan", *PLAIN[1:]]))
     assert warning.code == "missing_values" and warning.message.startswith("1 of 500 model texts is only a word such")
+    assert warning.numbers == {"set": "model", "texts": 500, "count": 1, "share": 1 / 500}
     (warning,) = wrapping_warnings(side([*["None"] * 9, *PLAIN[9:]]), side(PLAIN))
     assert "9 of 500 human texts are only" in warning.message
 
@@ -215,3 +216,101 @@ def test_what_was_taken_off_is_said_above_one_in_a_hundred() -> None:
     assert warning.code == "stripped_texts" and not warning.severe
     assert "the model texts (reasoning off 6, markdown off 500 of 500)" in warning.message
     assert warning.numbers == {"set": "model", "texts": 500, "reasoning": 6, "markdown": 500}
+
+
+def marked(texts: int, openings: dict[str, int] | None = None, **wrapped: int) -> FeatureSet:
+    """A set of which so many texts show each kind of mark."""
+    begun = None if openings is None else {tuple(words.split()): times for words, times in openings.items()}
+    return bare(Marks(wrapped, begun, texts), size=texts)
+
+
+@pytest.mark.parametrize(
+    ("rule", "p", "q", "is_said"),
+    [
+        ("html", (0, 1000), (5, 100), True),
+        ("html", (5, 100), (0, 1000), True),
+        ("html", (0, 1000), (4, 100), False),  # fewer than five texts
+        ("html", (4, 100), (6, 90_000), False),  # five of the set with the smaller share are none of the other
+        ("html", (6, 90_000), (4, 100), False),
+        ("html", (0, 1000), (10, 1000), False),  # 1 %
+        ("html", (0, 10), (11, 1000), True),
+        ("html", (11, 2000), (6, 100), True),  # .55 % is less than a tenth of 6 %
+        ("html", (13, 2000), (6, 100), False),  # .65 % is not
+        ("whitespace", (0, 10), (11, 100), True),
+        ("whitespace", (0, 10), (10, 100), False),
+    ],
+)
+def test_a_wrapping_is_judged_by_the_shares_of_both_sets(
+    rule: str, p: tuple[int, int], q: tuple[int, int], is_said: bool
+) -> None:
+    sides = [marked(texts, **({rule: times} if times else {})) for times, texts in (p, q)]
+    found = [*wrapping_warnings(*sides)]
+    assert len(found) == is_said
+    for warning in found:
+        assert warning.numbers == {
+            "kind": rule, "p_texts": p[0], "q_texts": q[0], "n_p": p[1], "n_q": q[1],
+            "share": max(p[0] / p[1], q[0] / q[1]),
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "mark"), [(code, mark) for code, (mark, _) in format_check.DEFECTS.items()])
+def test_one_text_with_a_defect_is_an_accident(code: str, mark: str) -> None:
+    for few, many, more in ((marked(4), marked(4, **{mark: 2}), "model"), (marked(4, **{mark: 2}), marked(6), "human")):
+        (warning,) = wrapping_warnings(few, many)
+        numbers = {"p_texts": 0 if more == "model" else 2, "q_texts": 2 if more == "model" else 0}
+        assert warning.code == code and warning.numbers == {**numbers, "n_p": len(few), "n_q": len(many), "share": 0.5}
+        assert f"{more} texts" in warning.message
+    assert not [*wrapping_warnings(marked(4), marked(4, **{mark: 1}))]
+
+
+def test_the_set_with_more_defects_is_that_with_the_larger_share() -> None:
+    many, few = {"p_texts": 50, "n_p": 100, "q_texts": 100, "n_q": 1000}, {"p_texts": 100, "n_p": 1000}
+    assert format_check.with_more(many) == "human"
+    assert format_check.with_more(few | {"q_texts": 50, "n_q": 100}) == "model"
+
+
+def test_openings_of_one_set_are_its_longest_common_words_the_most_common_first() -> None:
+    plain = marked(100, {"it rained all day and then": 1})
+    told = {"once upon a time there was": 30, "once upon a time in a": 25}
+    listed = {"zoo words": 6, "and so": 6, "but then": 6, "yet again": 5}
+    for first, second, name in ((marked(200, told | listed), plain, "human"), (plain, marked(200, told), "model")):
+        (warning,) = wrapping_warnings(first, second)
+        assert warning.numbers == {"set": name, "texts": 200, "openings": {"once upon a time": 55}}
+    (warning,) = wrapping_warnings(marked(100, told | listed), plain)
+    assert [*warning.numbers["openings"].items()] == [("once upon a time", 55), ("and so", 6), ("but then", 6)]
+    for times, texts, is_said in ((5, 20, True), (4, 20, False), (5, 100, False), (6, 100, True)):
+        assert len([*wrapping_warnings(plain, marked(texts, {"sure here": times}))]) == is_said
+    assert not [*wrapping_warnings(marked(100), marked(100, told))]  # of one set they are not known
+    assert not [*wrapping_warnings(bare(None), marked(100, told, html=50))]
+
+
+def test_the_warning_on_layout_names_the_three_strongest_and_the_cure() -> None:
+    each = {"line_breaks": 0.95, "quotes": 0.9, "curly_quotes": 0.85, "markdown": 0.8, "capitals": 0.7}
+    telling = ("line_breaks", "curly_quotes", "markdown", "capitals")
+    (warning,) = format_warnings((0.97, each, telling), "minilm")
+    said = "the sets differ in line breaks (AUC 0.95), curly quotes and Markdown, which minilm sees: "
+    assert warning.message == said + format_check.UNTRIED
+    aucs = {"auc_line_breaks": 0.95, "auc_curly_quotes": 0.85, "auc_markdown": 0.8, "auc_capitals": 0.7}
+    assert warning.numbers == {"auc": 0.97, "layout": [*telling], **aucs}
+    cured = format_check.format_warning(warning.numbers, None, "it lowers the score", "strip='quotes'", 0.05)
+    assert cured.message.endswith("which the featurizer sees: it lowers the score. Cure: strip='quotes'")
+    assert cured.weight == 0.05 < warning.weight < 1
+
+
+def test_weak_differences_of_layout_that_tell_sets_apart_together_are_named_by_the_strongest() -> None:
+    rng = np.random.default_rng(0)
+    p, q = rng.normal(size=(2, 300, len(TRAITS)))
+    auc, each, telling = check_format(p, q + 0.2, None, 0)
+    assert auc is not None and each is not None
+    layout = {name: each[name] for name, trait in TRAITS.items() if trait.without is not None}
+    assert check_format(p, q + 0.2, None, 7)[0] != auc  # other folds
+    assert auc > 0.6 > max(layout.values()) and telling == (max(layout, key=lambda name: layout[name]),)
+
+
+def test_the_layout_of_ten_groups_is_checked() -> None:
+    numbers = np.random.default_rng(1).normal(size=(40, len(TRAITS)))
+    for groups, is_checked in ((10, True), (9, False)):
+        codes = np.arange(40) % groups, 50 + np.arange(40) % 12
+        for sides in (codes, codes[::-1]):
+            assert (check_format(numbers, numbers + 1, sides, 0) != UNCHECKED) is is_checked
+    assert check_format(numbers, numbers + 100, None, 0)[0] == 1

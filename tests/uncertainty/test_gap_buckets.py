@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from math import comb
 
 import numpy as np
@@ -18,6 +19,7 @@ def test_noise_is_the_exact_binomial_test_with_holm() -> None:
     rng = np.random.default_rng(0)
     p_counts, q_counts = rng.integers(0, 15, 20), rng.integers(0, 15, 20)
     p_counts[4], q_counts[4], q_counts[7] = 0, 0, 60
+    p_counts[9], q_counts[9] = 1, 0
     share = p_counts.sum() / (p_counts + q_counts).sum()
     filled = np.nonzero(p_counts + q_counts)[0]
     plain = {i: binomtest(int(p_counts[i]), int(p_counts[i] + q_counts[i]), share).pvalue for i in filled}
@@ -31,6 +33,8 @@ def test_noise_is_the_exact_binomial_test_with_holm() -> None:
 def test_the_best_overlap_is_the_jaccard_index_also_of_empty_buckets() -> None:
     best, jaccard = buckets.best_overlaps(np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0]), 3)
     assert best.tolist() == [1, 0, 0] and jaccard.tolist() == [2 / 3, 1 / 2, 0]
+    renamed, equal = buckets.best_overlaps(np.array([0, 0, 1, 2, 2]), np.array([1, 1, 2, 0, 0]), 3)
+    assert renamed.tolist() == [1, 2, 0] and equal.tolist() == [1, 1, 1]
 
 
 @pytest.mark.more
@@ -97,6 +101,16 @@ def test_a_bucket_with_equal_shares_adds_nothing() -> None:
     parts = buckets.contributions(p, q)
     assert parts[0] == parts[3] == 0 and parts[1] > 0 and parts[2] > 0
     assert buckets.contributions(p, p).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("change", [1e-6, 9e-5, -9e-5, 2e-4, -2e-4])
+def test_next_to_equal_shares_lose_no_digits(change: float) -> None:
+    """The terms a·log(a/r) - a + r, against numbers of 50 digits."""
+    with localcontext(prec=50):
+        a, r = Decimal("0.25"), Decimal("0.25") + Decimal.from_float(0.25 * change)
+        expected = float(a * (a / r).ln() - a + r)
+    found = buckets._excess(np.array([0.25]), np.array([0.5 * change]), np.array([[0.5]]))
+    assert found.item() == pytest.approx(expected, rel=1e-12 if abs(change) < 1e-4 else 1e-7, abs=0)
 
 
 def test_disjoint_sets_make_the_largest_gap() -> None:

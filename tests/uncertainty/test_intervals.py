@@ -65,6 +65,59 @@ def test_sets_are_too_alike_from_one_standard_error_below_0_on() -> None:
     assert [intervals.too_alike([run]) for run in runs] == [True, False]
 
 
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_sets_that_are_too_alike_are_as_uncertain_as_they_are_impossible(level: float) -> None:
+    """The integral is -d, and none is below 0: with an error of d its interval ends at z·d - d."""
+    even, moved = np.full(20, 20), np.repeat([1, -1], 10)
+    frontier = debiased_frontier(even, even + 4 * moved)
+    scores, own = debiased_scores(frontier, 5.0), estimate_scores(frontier, 5.0, level)
+    mauve, integral = intervals.widened_if_too_alike(scores, *own, level)
+    distance, z = -scores.raw_integral, norm.ppf(0.5 + level / 2)
+    assert distance > own[1].stderr and integral.stderr == distance
+    assert integral.ci == (0, pytest.approx((z - 1) * distance, rel=1e-9)) and integral.ci[1] > own[1].ci[1]
+    assert mauve.ci[0] < own[0].ci[0] <= mauve.value == mauve.ci[1] == 1
+    assert mauve.ci[0] == pytest.approx(intervals.local_form(15 * (z - 1) * distance), rel=1e-9)
+    assert mauve.stderr == pytest.approx((1 - mauve.ci[0]) / z, rel=1e-9)
+
+
+def test_sets_without_a_common_bucket_are_far_from_equal_without_an_error() -> None:
+    apart = debiased_frontier(np.array([30, 0]), np.array([0, 30]))
+    assert intervals.integral_variance(apart) == 0 and intervals.integral_over_error(apart) > 1e9
+    mauve, integral = estimate_scores(apart)
+    assert mauve.value == pytest.approx(mauve_floor(5.0), rel=0.01) and integral.ci[0] < integral.value
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "problem"),
+    [
+        ([10, 9, 11], [3, 2, 4], "there are only 9 texts on a side, and an error needs at least 10"),
+        ([5, 5, 5], [4, 4, 2], None),
+        (
+            [6] * 8,
+            [2] * 7 + [1],
+            "there are only 15 texts on a side for 8 buckets, and an interval needs at least 2 texts a bucket",
+        ),
+        ([6] * 8, [2] * 8, None),
+        (
+            [40, 1, 1, 1, 0, 0],
+            [40, 0, 0, 0, 1, 0],
+            "4 of 5 filled buckets hold a single text, and their bias is larger than the error",
+        ),
+    ],
+)
+def test_the_problem_of_too_few_texts_is_named(p: list[int], q: list[int], problem: str | None) -> None:
+    assert intervals.too_few(debiased_frontier(np.array(p), np.array(q))) == problem
+
+
+def test_an_interval_at_a_level_that_rounds_to_0_has_no_width() -> None:
+    even = np.full(20, 20)
+    scores = debiased_scores(debiased_frontier(even, even))
+    one, _ = with_errors(scores, 1e-17)
+    assert one.ci == (1, 1)
+    found = intervals.estimate_difference(Estimate(0.8, 0.03, (0.8, 0.8)), Estimate(0.7, 0.03, (0.7, 0.7)), 0.0, 1e-17)
+    assert found.stderr == 0 and found.ci == pytest.approx((0.1, 0.1))
+
+
 def test_other_clusterings_widen_the_interval() -> None:
     p, q = population(20, 0.5)
     rng = np.random.default_rng(3)

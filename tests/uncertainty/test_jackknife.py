@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Counts, Floats, Integers
@@ -15,13 +16,14 @@ from mauve_metric.measures.groups import GroupCounts, count_groups
 from mauve_metric.uncertainty.intervals import estimate_scores
 from mauve_metric.uncertainty.jackknife import (
     WEIGHTS,
+    area_and_slopes,
     debiased_frontier,
     delete_one_variance,
     frontier_band,
     group_jackknife,
     hidden_overlap,
     jackknifed,
-    t_quantile,
+    monotone,
 )
 
 K = 5
@@ -218,7 +220,7 @@ def test_bias_and_error_are_those_of_leaving_groups_out(design: str) -> None:
         p_share, q_share = (np.bincount(side, minlength=K) / len(side) for side in (p, q))
         return frontier_integral(p_share, q_share)
 
-    whole, bias, variance = score(p_labels, q_labels), 0.0, 0.0
+    whole, bias, variance, pseudo_values = score(p_labels, q_labels), 0.0, 0.0, []
     both = np.intersect1d(p_groups, q_groups)
     strata = [np.union1d(p_groups, q_groups)] if len(both) else [np.unique(p_groups), np.unique(q_groups)]
     for stratum in strata:
@@ -226,15 +228,22 @@ def test_bias_and_error_are_those_of_leaving_groups_out(design: str) -> None:
         number = len(stratum)
         bias += (number - 1) * (left.mean() - whole)
         variance += (number - 1) / number * float(((left - left.mean()) ** 2).sum())
+        pseudo_values.append((number - 1) * left)
     value, effects = group_jackknife(lambda p, q: frontier_integral_terms(p, q), p_counts, q_counts, groups)
     of_groups = effects.weighted(np.array(1.0))
     # sums of some fifty numbers below 1, scaled by up to 60: rounding stays below 1e-12
     assert float(value) == pytest.approx(whole - bias, rel=0, abs=1e-12)
     assert float(of_groups @ of_groups) == pytest.approx(variance, rel=1e-9, abs=1e-15)
+    # Welch's degrees of freedom, of scipy, and those of one sample
+    freedom = stats.ttest_ind(*pseudo_values, equal_var=False).df if len(strata) > 1 else len(strata[0]) - 1
+    assert effects.freedom(of_groups) == pytest.approx(freedom, rel=1e-9)
+    assert effects.freedom(0 * of_groups) == min(len(stratum) for stratum in strata) - 1
+    margin = stats.t.ppf(0.95, freedom) * math.sqrt(variance)
+    assert effects.margin(np.array(1.0), 0.9) == pytest.approx(margin, rel=1e-9)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])
-def test_a_smoothed_sum_is_that_of_leaving_groups_out(smoothing: float) -> None:
+def test_a_smoothed_sum_is_that_of_leaving_texts_or_groups_out(smoothing: float) -> None:
     rng = np.random.default_rng(3)
     p, q, p_groups, q_groups = (rng.integers(most, size=size) for most, size in ((3, 20), (3, 30), (6, 20), (6, 30)))
 
@@ -248,6 +257,13 @@ def test_a_smoothed_sum_is_that_of_leaving_groups_out(smoothing: float) -> None:
     found, _ = group_jackknife(frontier_integral_terms, *sides, counts, smoothing)
     without = [total(p[p_groups != group], q[q_groups != group]) for group in range(6)]
     assert found == pytest.approx(6 * total(p, q) - 5 * np.mean(without), rel=1e-9)
+    alone, _, _ = jackknifed(frontier_integral_terms, *sides, smoothing)
+    without_p, without_q = (
+        [total(np.delete(p, row), q) for row in range(20)],
+        [total(p, np.delete(q, row)) for row in range(30)],
+    )
+    expected = total(p, q) * (1 + 19 + 29) - 19 * np.mean(without_p) - 29 * np.mean(without_q)
+    assert alone.sum() == pytest.approx(expected, rel=1e-9)
 
 
 def test_texts_of_one_side_give_the_binomial_jackknife() -> None:
@@ -304,20 +320,10 @@ def test_copies_of_every_text_do_not_change_bias_or_error() -> None:
     groups = np.repeat(np.arange(40), times), 1000 + np.repeat(np.arange(50), times)
     found = debiased_frontier(*counted((p, q, *groups)))
     assert found.type_one == pytest.approx(one.type_one, rel=0, abs=1e-12)
+    assert found.type_two == pytest.approx(one.type_two, rel=0, abs=1e-12)
     weights = np.ones((2, len(one.type_one)))
     # the two variances differ by 1 - 1/n of either side
     assert delete_one_variance(found, weights) == pytest.approx(delete_one_variance(one, weights), rel=0.03)
-
-
-def test_welch_freedom_and_quantiles() -> None:
-    p_counts, q_counts, groups = counted(drawn("one side"))
-    _, effects = group_jackknife(lambda p, q: frontier_integral_terms(p, q), p_counts, q_counts, groups)
-    of_groups = effects.weighted(np.array(1.0))
-    assert 8 <= effects.freedom(of_groups) <= 8 + 39
-    p_counts, q_counts, groups = counted(drawn("aligned"))
-    _, effects = group_jackknife(lambda p, q: frontier_integral_terms(p, q), p_counts, q_counts, groups)
-    assert effects.freedom(effects.weighted(np.array(1.0))) == pytest.approx(29)
-    assert t_quantile(0.95, math.inf) == pytest.approx(1.959964, abs=1e-6)
 
 
 def test_one_group_on_a_side_has_no_error() -> None:
@@ -329,6 +335,42 @@ def test_one_group_on_a_side_has_no_error() -> None:
 def test_the_band_of_sets_without_a_common_bucket_reaches_the_curve_of_a_hidden_overlap() -> None:
     band = frontier_band(debiased_frontier(np.array([60, 0]), np.array([0, 80])), scaling_factor=2.0)
     p, q = hidden_overlap(60, 0.95)
-    assert p[0] ** 60 == pytest.approx(0.025)
+    assert p[0] ** 60 == pytest.approx(0.025) and hidden_overlap(1, 0.95)[0].tolist() == [0.5, 0.5]
     np.testing.assert_allclose(band.high, np.exp(-2.0 * np.stack(frontier(p, q, WEIGHTS))).T)
     assert (band.high > band.curve).all()
+
+
+@pytest.mark.parametrize("design", ["alone", "aligned"])
+def test_the_band_is_as_wide_as_the_error_of_each_point(design: str) -> None:
+    """The cost of the weight λ, (1 - λ)·KL(q‖r) + λ·KL(p‖r), is moved by its error up and down."""
+    p_counts, q_counts, groups = counted(drawn("aligned"))
+    if design == "alone":
+        found, z = debiased_frontier(20 * p_counts, 20 * q_counts), stats.norm.ppf(0.9)
+    else:
+        found, z = debiased_frontier(p_counts, q_counts, groups), stats.t.ppf(0.9, 29)
+    band = frontier_band(found, 3.0, 0.8)
+    costs = np.stack(monotone(found))
+    unseen = np.stack(frontier(*hidden_overlap(found.independent, 0.8), WEIGHTS))
+    for number in (4, 50, 90):
+        weights = np.zeros((2, len(WEIGHTS)))
+        weights[:, number] = 1 - WEIGHTS[number], WEIGHTS[number]
+        margin = z * math.sqrt(delete_one_variance(found, weights))
+        cost = costs[:, number]
+        assert margin > 0 and band.curve[number] == pytest.approx(np.exp(-3 * cost), rel=1e-9)
+        assert band.low[number] == pytest.approx(np.exp(-3 * (cost + margin)), rel=1e-9)
+        least = np.maximum(np.minimum(cost - margin, unseen[:, number]), 0)
+        assert band.high[number] == pytest.approx(np.exp(-3 * least), rel=1e-9)
+
+
+def test_slopes_are_the_derivatives_of_the_area_under_the_curve() -> None:
+    type_one, type_two = monotone(debiased_frontier(np.array([30, 20, 10]), np.array([10, 30, 20])))
+    area, slopes = area_and_slopes(type_one, type_two, 5.0)
+    step = 1e-6
+    for number in (0, 40, 99):
+        moved = step * (np.arange(len(WEIGHTS)) == number)
+        one, other = (
+            area_and_slopes(*sides, 5.0)[0] for sides in ((type_one + moved, type_two), (type_one, type_two + moved))
+        )
+        # of the order of 1/100, which a step of 1e-6 changes by as much
+        assert slopes[:, number] == pytest.approx([(one - area) / step, (other - area) / step], rel=1e-4)
+    assert (slopes < 0).all()

@@ -10,7 +10,14 @@ from mauve_metric import compare, compute_mauve, explain
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.features.row_blocks import ArrayRows
 from mauve_metric.options import MauveConfig
-from mauve_metric.uncertainty.learned_score import Learned, debiased, learned_estimates, learned_score, permuted_aucs
+from mauve_metric.uncertainty.learned_score import (
+    Learned,
+    _Stacked,
+    debiased,
+    learned_estimates,
+    learned_score,
+    permuted_aucs,
+)
 
 
 def _gaussian_mauve(shift: float) -> float:
@@ -223,3 +230,78 @@ def test_debiased_numbers_follow_from_the_counts_that_are_said_to_make_them(alig
         assert debiased(alone, 0.0, config).value == pytest.approx(found.mauve_classifier, abs=1e-12)
     # the shares shown are those of the published buckets
     assert found.p_hist.tolist() == (np.bincount(found.p_labels, minlength=found.num_buckets) / 300).tolist()
+
+
+def test_of_many_rows_the_same_are_fitted_to_in_memory_and_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mauve_metric.uncertainty.learned_score.MOST_FITTED", 20)
+    p, q = np.split(np.random.default_rng(9).normal(size=(65, 3)), [50])
+    in_memory, blocks = _Stacked.of(p, q, None), _Stacked.of(ArrayRows(p), ArrayRows(q), None)
+    rows, chosen, of_blocks = np.asarray(in_memory.rows), in_memory.fitted(3), blocks.fitted(3)
+    assert isinstance(chosen, np.ndarray) and chosen.dtype == bool and isinstance(of_blocks, np.ndarray)
+    assert chosen[:50].sum() == 20 and chosen[50:].all() and not np.array_equal(chosen, in_memory.fitted(4))
+    texts = np.concatenate([p, q])[of_blocks]
+    assert {*map(tuple, texts.tolist())} == {*map(tuple, rows[chosen].tolist())}
+    assert _Stacked.of(p[:20], q, None).fitted(3) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "divisions", "permutations"), [(90, 10, 49), (101, 9, 49), (501, 1, 13), (1001, 1, 9), (2000, 1, 9)]
+)
+def test_many_texts_are_divided_and_permuted_less_often(
+    n: int, divisions: int, permutations: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {}
+
+    def fit(*_: object, **options: object) -> None:
+        asked.update(options)
+        raise InterruptedError
+
+    monkeypatch.setattr("mauve_metric.uncertainty.learned_score.cross_fit_repeatedly", fit)
+    monkeypatch.setattr("mauve_metric.uncertainty.learned_score._MOST_PERMUTED", 39 * 501)
+    p, q = np.split(np.random.default_rng(0).normal(size=(3 * n, 1)), [n])
+    for sides in ((p, q), (q, p)):
+        with pytest.raises(InterruptedError):
+            learned_score(*sides, None, MauveConfig(seed=3))
+        assert (asked["divisions"], asked["seed"], asked["trained_on"]) == (divisions, 3, None)
+        assert asked["permutations"] == permutations
+    monkeypatch.setattr("mauve_metric.uncertainty.learned_score.MOST_FITTED", n)
+    with pytest.raises(InterruptedError):
+        learned_score(p, q, None, MauveConfig())
+    assert asked["trained_on"].sum() == 2 * n
+
+
+def test_sets_that_are_apart_are_told_apart_without_an_error() -> None:
+    """In the last rows of one set and the first of the other too."""
+    rng = np.random.default_rng(11)
+    p, q = rng.normal(size=(15, 2)), 50 + rng.normal(size=(12, 2))
+    found = learned_score(p, q, None, MauveConfig())
+    assert found is not None and found.auc == permuted_aucs(p, q, None, MauveConfig(permutations=1))[0] == 1
+    assert found.auc_ci[0] > 0.5 and found.auc_ci[1] == 1 and found.p_ranks.max() < found.q_ranks.min()
+    counts = found.histograms
+    assert (counts.p_counts + counts.q_counts).all()
+    assert counts.p_counts.tolist() == np.bincount(found.p_labels, minlength=len(counts.p_counts)).tolist()
+
+
+def test_the_spread_before_neighbours_were_joined_widens_the_interval() -> None:
+    counts = Histograms(np.array([40, 30, 30]), np.array([30, 30, 40]))
+    (narrow, _), (wide, high) = (debiased(counts, spread, MauveConfig()).ci for spread in (0.0, 0.01))
+    assert wide < narrow - 0.01 and high == 1
+
+
+def test_permuted_classifiers_are_those_of_the_quantizer() -> None:
+    """They see that one set is wider than the other, which no line tells, and take copies for one text."""
+    rng, config = np.random.default_rng(12), MauveConfig(permutations=1)
+    p = rng.normal(size=(60, 3))
+    assert permuted_aucs(p, 4 * rng.normal(size=(60, 3)), None, config)[0] > 0.75
+    copies = np.tile(rng.normal(size=(12, 3)), (5, 1))
+    assert permuted_aucs(p, copies, None, config)[0] < 0.6
+
+
+def test_folds_of_rows_in_blocks_do_not_depend_on_their_order() -> None:
+    rng, config = np.random.default_rng(13), MauveConfig(permutations=1)
+    p, q, order = rng.normal(size=(40, 3)), rng.normal(0.5, size=(40, 3)), rng.permutation(40)
+    pairs = [(ArrayRows(p), ArrayRows(q)), (ArrayRows(p[order]), ArrayRows(q[::-1]))]
+    one, other = (learned_score(*sides, None, config) for sides in pairs)
+    assert one is not None and other is not None and one.auc == pytest.approx(other.auc, abs=1e-3)  # last bits
+    aucs = [permuted_aucs(*sides, None, config) for sides in pairs]
+    assert aucs[0] == pytest.approx(aucs[1], abs=1e-3)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
-from mauve_metric.arrays import Floats
-from mauve_metric.uncertainty.mean_intervals import _third, difference_interval, mean_interval
+from mauve_metric.arrays import Floats, Integers
+from mauve_metric.uncertainty.mean_intervals import _third, difference_interval, mean_interval, wilson_interval
 
 
 def test_against_scipy() -> None:
@@ -40,8 +40,9 @@ def test_skewed_values_have_an_interval_that_holds() -> None:
 
 def test_the_third_cumulant_of_a_mean_is_scipys_without_bias() -> None:
     values = np.random.default_rng(0).lognormal(size=60)
-    expected = stats.kstat(values, 3) / 60**2
-    assert _third((values - values.mean()) / 60) == pytest.approx(expected, rel=1e-9)
+    for some, is_skewed in ((values, True), (values[:20], True), (values[:19], False)):  # fewer tell nothing
+        expected = stats.kstat(some, 3) / len(some) ** 2 if is_skewed else 0.0
+        assert _third((some - some.mean()) / len(some)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_groups_of_one_size_count_by_their_means() -> None:
@@ -120,5 +121,85 @@ def test_shares_of_pairs_that_agree_have_a_shorter_interval() -> None:
     alone, paired = difference_interval(p, q, 0.95), difference_interval(p, q, 0.95, range(60), range(60))
     assert alone is not None and paired is not None
     assert paired[1] - paired[0] < 0.6 * (alone[1] - alone[0])
+    (p_low, p_high), (q_low, q_high) = (mean_interval(side, 0.95, range(60)) for side in (p, q))
+    p_share, q_share, correlation = p.mean(), q.mean(), np.corrcoef(p, q)[0, 1]
+    reach = [
+        (a**2 - 2 * correlation * a * b + b**2) ** 0.5
+        for a, b in ((p_share - p_low, q_high - q_share), (p_high - p_share, q_share - q_low))
+    ]
+    difference = p_share - q_share
+    assert paired == pytest.approx((difference - reach[0], difference + reach[1]), rel=1e-9)
     opposed = difference_interval(p, 1 - q, 0.95, range(60), range(60))
     assert opposed is not None and opposed[1] - opposed[0] > 1.2 * (alone[1] - alone[0])
+
+
+def hall(ratio: float, skewness: float) -> float:
+    """Hall's cubic (1992), which makes Student's ratio symmetric."""
+    return ratio + skewness * ratio**2 / 3 + skewness**2 * ratio**3 / 27 + skewness / 6
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(40)])
+def test_ends_of_skewed_values_are_where_halls_cubic_reaches_the_quantile(groups: Integers | None) -> None:
+    values = np.random.default_rng(3).lognormal(size=40)
+    error = stats.sem(values)
+    skewness = stats.kstat(values, 3) / 40**2 / error**3
+    reach = stats.t.ppf(0.95, 39)
+    low, high = (optimize.brentq(lambda x, end=end: hall(x, skewness) - end, -9, 9) for end in (reach, -reach))
+    assert low < reach and -high > reach  # skewed to the right: the upper end is the farther one
+    found = mean_interval(values, 0.9, groups)
+    assert found == pytest.approx((values.mean() - reach * error, values.mean() - high * error), rel=1e-9)
+    mirrored = mean_interval(-values, 0.9, groups)
+    assert mirrored == pytest.approx((-found[1], -found[0]), rel=1e-9)
+    against = difference_interval(np.zeros(2), values, 0.9, None, groups)
+    assert against == pytest.approx(mirrored, rel=1e-9)
+
+
+def test_two_values_a_side_have_an_interval() -> None:
+    p, q = np.array([1.0, 4.0]), np.array([2.0, 2.5])
+    welch = stats.ttest_ind(p, q, equal_var=False).confidence_interval(0.95)
+    np.testing.assert_allclose(difference_interval(p, q, 0.95), welch, rtol=1e-12)
+    paired = stats.ttest_rel(p, q).confidence_interval(0.95)
+    np.testing.assert_allclose(difference_interval(p, q, 0.95, [5, 6], [5, 6]), paired, rtol=1e-12)
+    for groups in ([1, 1], [1, 2]), ([1, 2], [1, 1]):
+        assert difference_interval(p, q, 0.95, *groups) is None  # one group on a side
+    assert mean_interval(np.array([1.0, 0.0]), 0.95) is not None is not mean_interval(p, 0.95)
+    assert difference_interval(p[:1], q, 0.95) is difference_interval(p, q[:1], 0.95) is None
+
+
+def test_pairs_of_equal_values_have_no_width() -> None:
+    values = np.array([1.0, 2.0, 4.0])
+    assert difference_interval(values, values, 0.95, range(3), range(3)) == (0, 0)
+
+
+@pytest.mark.parametrize("q_groups", [np.repeat(np.arange(10), 2), None])
+def test_a_share_that_does_not_vary_has_no_correlation_with_another(q_groups: Integers | None) -> None:
+    """And texts of two equal answers each count as one fewer than there are groups."""
+    groups = np.repeat(np.arange(10), 2)
+    hits = (np.arange(20) % 20 < 12).astype(float)
+    low, high = mean_interval(hits, 0.95, groups)
+    assert (low, high) == pytest.approx(wilson_interval(0.6, 9, stats.t.ppf(0.975, 9)))
+    never = mean_interval(np.zeros(20), 0.95, q_groups)[1]
+    found = difference_interval(hits, np.zeros(20), 0.95, groups, q_groups)
+    assert found == pytest.approx((0.6 - np.hypot(0.6 - low, never), high))
+
+
+def test_groups_that_are_on_one_side_alone_count_beside_shared_ones() -> None:
+    """Each moves one mean: the squares of all add up to the variance, with the degrees of freedom of all groups."""
+    p, q = np.random.default_rng(4).normal(size=(2, 8))
+    p_groups, q_groups = np.arange(8), np.array([0, 1, 2, 3, 9, 9, 8, 8])
+    moved = np.zeros(10)
+    np.add.at(moved, p_groups, (p - p.mean()) / 8)
+    np.subtract.at(moved, q_groups, (q - q.mean()) / 8)
+    reach = stats.t.ppf(0.975, 9) * (moved @ moved * 10 / 9) ** 0.5
+    difference = p.mean() - q.mean()
+    expected = np.array([difference - reach, difference + reach])
+    np.testing.assert_allclose(difference_interval(p, q, 0.95, p_groups, q_groups), expected, rtol=1e-12)
+    np.testing.assert_allclose(difference_interval(q, p, 0.95, q_groups, p_groups), -expected[::-1], rtol=1e-12)
+
+
+def test_a_share_without_any_hit_has_as_many_texts_as_groups() -> None:
+    groups = np.repeat(np.arange(10), 2)
+    found = mean_interval(np.zeros(20), 0.95, groups)
+    assert found == pytest.approx(wilson_interval(0.0, 10, stats.t.ppf(0.975, 9))) and found[0] == 0
+    full = mean_interval(np.ones(20), 0.95, groups)
+    assert full == pytest.approx((1 - found[1], 1))

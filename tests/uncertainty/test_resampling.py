@@ -60,6 +60,9 @@ def test_null_curves_are_means_over_the_draws_of_the_ceiling() -> None:
     divergence, precision_recall = resampling.null_curves(p_counts, q_counts, num_points=5)
     alone = [frontier.divergence_curve(p, q, 5.0, 5) for p, q in zip(*splits, strict=True)]
     np.testing.assert_allclose(divergence, np.mean(alone, axis=0), atol=1e-12)
+    # 51 slopes at equal angles inside of 0° and 90°
+    angles = np.degrees(np.arctan2(precision_recall[:, 1], precision_recall[:, 0]))
+    np.testing.assert_allclose(angles, np.arange(1, 52) * 90 / 52, rtol=1e-9)
     # at slope 1 precision is recall: one minus the total variation
     at_one = precision_recall[np.argmin(np.abs(precision_recall[:, 0] - precision_recall[:, 1]))]
     variation = np.abs(splits[0] - splits[1]).sum(axis=1).mean() / 2
@@ -124,27 +127,31 @@ def test_p_value_of_different_sets_is_small() -> None:
     p, q = population(20, 0.7)
     rng = np.random.default_rng(7)
     assert resampling.permutation_test(labels(rng, p, 500), labels(rng, q, 500), 20) == 1 / 1000
-    assert resampling.permutation_test(np.zeros(30, int), np.ones(20, int), 2, 99) == 1 / 100
+    assert resampling.permutation_test(np.arange(30) % 2, np.full(20, 2), 3, 99) == 1 / 100
 
 
-def test_signs_are_those_of_the_groups_deviations_from_their_side() -> None:
-    rng = np.random.default_rng(4)
+@pytest.mark.parametrize("first_of_q", [0, 4, 10])
+def test_signs_are_those_of_the_groups_deviations_from_their_side(first_of_q: int) -> None:
+    """Of groups on both sides and on one; no text is in the last bucket."""
+    rng, k = np.random.default_rng(4), 6
     drawn = [rng.integers(most, size=size) for most, size in ((4, 60), (4, 80), (10, 60), (10, 80))]
     drawn[0][drawn[2] == 0] = 4  # a bucket of one group alone: the other sign leaves less than nothing
-    groups = count_groups(drawn[0], drawn[1], drawn[2], drawn[3], 5)
+    drawn[2][1] = 40  # a group of one text
+    drawn[3] += first_of_q
+    groups = count_groups(drawn[0], drawn[1], drawn[2], drawn[3], k)
     assert groups is not None
-    pooled = np.bincount(np.r_[drawn[0], drawn[1]], minlength=5) / 140
-    found, signs = resampling._flip_signs(groups, 5, 30, np.random.default_rng(5)), np.random.default_rng(5)
+    pooled = np.bincount(np.r_[drawn[0], drawn[1]], minlength=k) / 140
+    found, signs = resampling._flip_signs(groups, k, 30, np.random.default_rng(5)), np.random.default_rng(5)
     least = 0.0
     for side in range(2):
         labels_of, codes = drawn[side], drawn[2 + side]
-        number, share = len(np.unique(codes)), np.bincount(labels_of, minlength=5) / len(codes)
+        number, share = len(np.unique(codes)), np.bincount(labels_of, minlength=k) / len(codes)
         for shares in found[side]:
-            sign = signs.integers(0, 2, 10) * 2.0 - 1
+            sign = signs.integers(0, 2, len(groups.codes)) * 2.0 - 1
             expected = pooled.copy()
             for number_of_group, group in enumerate(groups.codes):
                 of_group = labels_of[codes == group]
-                deviation = np.bincount(of_group, minlength=5) - len(of_group) * share
+                deviation = np.bincount(of_group, minlength=k) - len(of_group) * share
                 expected += np.sqrt(number / (number - 1)) * sign[number_of_group] * deviation / len(codes)
             least = min(least, expected.min())
             expected = np.maximum(expected, 0)
@@ -152,9 +159,40 @@ def test_signs_are_those_of_the_groups_deviations_from_their_side() -> None:
     assert least < 0
 
 
+@pytest.mark.parametrize(
+    ("p_sizes", "q_sizes", "are_whole"),
+    [
+        ([10] * 6, [11] * 5, True),
+        ([11] * 5, [10] * 6, True),
+        ([10] * 8, [10] * 4, True),
+        ([8] * 6, [10] * 6, False),  # a quarter more, and more than half of their squares
+        ([1, 5] * 3, [3, 3] * 3, False),  # of one mean size, and of another spread
+        ([1, 1, 3] * 2, [1, 3, 3] * 2, False),
+    ],
+)
+def test_groups_of_one_side_change_sides_as_a_whole_where_both_have_like_sizes(
+    p_sizes: list[int], q_sizes: list[int], are_whole: bool
+) -> None:
+    """Each group has a bucket of its own, and an empty one is left."""
+    k = len(p_sizes) + len(q_sizes)
+    labels = np.repeat(np.arange(k), p_sizes + q_sizes)
+    p, q = np.split(labels, [sum(p_sizes)])
+    groups = count_groups(p, q, p, q, k + 1)
+    assert groups is not None
+    sides = resampling._grouped_splits(groups, k + 1, 20, np.random.default_rng(3))
+    on_p, on_q = (side > 0 for side in sides)
+    assert bool((on_p[:, :k] ^ on_q[:, :k]).all()) is are_whole
+    for side in sides:
+        assert side.sum(axis=1) == pytest.approx(1) and (side[:, k] == 0).all() and len(np.unique(side, axis=0)) > 10
+    if are_whole:
+        assert (on_p.sum(axis=1) == len(p_sizes)).all()
+
+
 def test_p_value_of_equal_counts_is_one() -> None:
     one = np.repeat(np.arange(5), 8)
     assert resampling.permutation_test(one, one, 5, 99) == 1
+    many = np.repeat(one, 1000)  # which are permuted in parts
+    assert resampling.permutation_test(many, many, 5, 99) == 1
     rows = np.arange(len(one))
     assert resampling.permutation_test(one, one, 5, 99, count_groups(one, one, rows, rows, 5)) == 1
 

@@ -29,7 +29,9 @@ from mauve_metric.uncertainty.score_warnings import (
     design_warnings,
     feature_warnings,
     featurizer_warnings,
+    few_texts_a_bucket,
     origin_warnings,
+    partition_warnings,
     quantizer_warnings,
     score_warnings,
     size_warnings,
@@ -73,6 +75,12 @@ def written(text: str) -> FeatureSet:
     return FeatureSet(np.zeros((3, 2)), format_numbers=np.array([format_numbers(text)] * 3))
 
 
+def in_pairs(number: int) -> FeatureSet:
+    """A set of 1000 texts of which so many occur twice."""
+    texts = np.concatenate([np.repeat(np.arange(number), 2), np.arange(number, 1000 - number)]).astype(np.uint64)
+    return replace(side(1000), text_hashes=texts)
+
+
 def answers(number: int, **facts: Any) -> FeatureSet:
     """A set of which so many texts answer one prompt."""
     alone = side(**facts)
@@ -103,10 +111,10 @@ def prompts(number: int) -> GroupCounts | None:
     return count_groups(rows % 2, rows % 3, rows, rows, 3)
 
 
-def own_prompts(answers: int) -> GroupCounts | None:
-    """Of 60 prompts that the model alone answers, and of 60 human texts."""
-    rows = np.repeat(np.arange(60), answers)
-    return count_groups(np.arange(60) % 2, rows % 3, np.arange(60), 60 + rows, 3)
+def own_prompts(answers: int, human: int = 60) -> GroupCounts | None:
+    """Of 60 prompts that the model alone answers, each as often, and of human texts of other prompts."""
+    rows, texts = np.repeat(np.arange(60), answers), np.arange(2 * human) // 2
+    return count_groups(texts % 2, rows % 3, texts, human + rows, 3)
 
 
 def counts(empty: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -137,6 +145,9 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     "num_buckets_large": [
         (lambda: size_warnings(500, 500, 101), lambda: size_warnings(500, 500, 100), ["num_buckets=101", "5 texts"]),
         (lambda: size_warnings(3, 9, 4), lambda: size_warnings(3, 9, 2), ["num_buckets=4", "(3)"]),
+        (lambda: size_warnings(2, 9, 3), lambda: size_warnings(1, 9, 2), ["num_buckets=3", "(2)"]),
+        (lambda: size_warnings(4, 9, 4), lambda: size_warnings(4, 9, 2), ["num_buckets=4 leaves fewer"]),
+        (lambda: size_warnings(14, 20, 3), lambda: size_warnings(15, 20, 3), ["num_buckets=3"]),
     ],
     "num_buckets_small": [
         (lambda: size_warnings(5000, 5001, 49), lambda: size_warnings(5000, 5000, 50), ["num_buckets=49", "5000"])
@@ -174,6 +185,16 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             [],
         ),
         (lambda: feature_warnings(*spread(3e-11)), lambda: feature_warnings(*spread(1e-10)), []),
+        (  # float64 beside float32
+            lambda: feature_warnings(spread(3e-5)[0], spread(3e-5)[1].astype(np.float32)),
+            lambda: feature_warnings(spread(1e-4)[0], spread(1e-4)[1].astype(np.float32)),
+            [],
+        ),
+        (  # rows whose squares are 0 and infinite
+            lambda: feature_warnings(*spread(3e-11) * np.array([1e-200, 1e200])[:, None, None]),
+            lambda: feature_warnings(*spread(1e-10) * np.array([1e-200, 1e200])[:, None, None]),
+            [],
+        ),
     ],
     "one_column": [
         (
@@ -257,6 +278,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(side(1000, repeated=129), side(1000, first=720)),
             [],
         ),
+        (  # of 5 % that are pairs, 8.4 % differ by 3 standard errors of both shares
+            lambda: text_warnings(in_pairs(25), side(1000, first=891)),
+            lambda: text_warnings(in_pairs(25), side(1000, first=892)),
+            ["8.4 %"],
+        ),
     ],
     "prompts_as_answers": [
         (lambda: text_warnings(side(), side(first=80)), lambda: text_warnings(side(), side(first=81)), ["20.0 %"])
@@ -301,7 +327,18 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(answers(12), OTHER),
             lambda: [*text_warnings(answers(10), OTHER), *text_warnings(answers(12, groups=np.arange(100)), OTHER)],
             ["12.0 %", "human", "--prompt-field"],
-        )
+        ),
+        (  # two prompts, and one; of unknown texts
+            lambda: text_warnings(replace(side(), text_hashes=None, opening_hashes=np.arange(100) % 2), OTHER),
+            lambda: text_warnings(answers(100), OTHER),
+            ["100.0 %"],
+        ),
+        (lambda: text_warnings(answers(12), OTHER), lambda: text_warnings(side(repeated=30), OTHER), []),  # copies
+        (  # two answers each
+            lambda: text_warnings(replace(side(), opening_hashes=np.arange(100) // 2), OTHER),
+            lambda: text_warnings(replace(side(), opening_hashes=np.maximum(np.arange(100), 9)), OTHER),
+            ["100.0 %"],
+        ),
     ],
     "no_interval": [
         (lambda: design_warnings(None, "there are only 9 texts"), lambda: design_warnings(None, None), ["only 9 texts"])
@@ -311,9 +348,9 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
     ],
     "uneven_answers": [
         (
-            lambda: design_warnings(own_prompts(2), None),
+            lambda: design_warnings(own_prompts(4), None),
             lambda: design_warnings(prompts(60), None),
-            ["1.0 texts", "2.0"],
+            ["2.0 texts", "4.0"],
         )
     ],
     "few_prompts_a_bucket": [
@@ -321,7 +358,17 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: design_warnings(prompts(60), None, 31),
             lambda: design_warnings(prompts(60), None, 30),
             ["num_buckets=31", "num_buckets=30"],
-        )
+        ),
+        (
+            lambda: design_warnings(prompts(11), None, 6),
+            lambda: design_warnings(prompts(11), None, 5),
+            ["num_buckets=5 would"],
+        ),
+        (
+            lambda: design_warnings(own_prompts(2, 40), None, 21),
+            lambda: design_warnings(own_prompts(2, 40), None, 20),
+            ["num_buckets=20 would"],
+        ),
     ],
     "short_references": [
         (
@@ -333,6 +380,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(written("yes or no"), written("It is so, and it was so before.")),
             lambda: text_warnings(written("It is so, and it was so before."), written("yes")),
             ["3 words or fewer"],
+        ),
+        (
+            lambda: text_warnings(written("a b c d"), written("a b c d e f")),
+            lambda: text_warnings(written("a b c d e f"), written("a b c d e f")),
+            ["4 words or fewer"],
         ),
         # scripts without blanks between words
         (
@@ -393,6 +445,9 @@ def test_a_weight_is_that_of_the_code_and_grows_with_the_share() -> None:
     assert min(WEIGHTS[code] for code in SEVERE) > WEIGHTS["not_literature_featurizer"]
     (few,), (many,) = (text_warnings(OTHER, unseen(share)) for share in (0.06, 0.15))
     assert 0 < few.weight < many.weight < WEIGHTS[many.code]
+    assert many.weight == pytest.approx(WEIGHTS[many.code] * (1 + 0.15) / 2)  # half of it for a share of next to 0
+    (sizes,) = size_warnings(499, 600, 40)
+    assert sizes.weight == WEIGHTS[sizes.code]
     undeclared, _ = text_warnings(side(openings=50), side(first=1000, openings=50))
     known = {"groups": np.arange(100), "dependence": Dependence("aligned")}
     declared, _ = text_warnings(side(openings=50, **known), side(first=1000, openings=50, **known))
@@ -407,17 +462,39 @@ def test_equal_models_hold_the_same_texts_only_if_they_do() -> None:
         "minilm gives a and b the same features, though their texts differ: take another featurizer": (one, two),
         "a and b hold the same features": (FeatureSet(rows), FeatureSet(rows)),
     }
-    for message, (a, b) in said.items():
+    unknown = [("a and b hold the same features", pair) for pair in ((FeatureSet(rows), one), (one, FeatureSet(rows)))]
+    for message, (a, b) in [*said.items(), *unknown]:
         (warning,) = comparison_warnings({"a": a, "b": b})
         assert (warning.code, warning.message) == ("equal_models", message)
 
 
 def test_examples_point_at_the_copies() -> None:
-    texts = side(repeated=3)
-    (warning,) = text_warnings(texts, OTHER)
-    assert warning.numbers == {"share": 0.03, "set": "human", "examples": [97, 98, 99]}
+    for repeated, examples in ((3, [97, 98, 99]), (7, [93, 94, 95, 96, 97])):
+        (warning,) = text_warnings(side(repeated=repeated), OTHER)
+        assert warning.numbers == {"share": repeated / 100, "set": "human", "examples": examples}
     (between,) = text_warnings(side(), side(first=90))
     assert between.numbers["examples"] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("equal", "moved", "code"),
+    [
+        (30, 0, None),  # equal answers to one prompt
+        (30, 1, "prompts_as_answers"),  # to another prompt
+        (91, 0, "prompts_as_answers"),  # one file, given twice
+        (90, 0, None),
+    ],
+)
+def test_equal_answers_to_one_declared_prompt_are_no_copies(equal: int, moved: int, code: str | None) -> None:
+    human = side(groups=np.arange(100), openings=100)
+    texts = np.where(np.arange(100) < equal, human.text_hashes, np.arange(100) + 5000).astype(np.uint64)
+    declared: dict[str, Any] = {"openings": 100, "groups": np.arange(100), "dependence": Dependence("aligned")}
+    model = replace(side(**declared), text_hashes=np.roll(texts, moved))
+    assert [found for found in codes([*text_warnings(human, model)]) if "prompts_as" in found] == (
+        [code] if code else []
+    )
+    alone = replace(model, groups=None, dependence=None)
+    assert "prompts_as_answers" in codes([*text_warnings(replace(human, groups=None), alone)])
 
 
 def test_sets_of_unknown_origin_are_not_judged() -> None:
@@ -502,3 +579,32 @@ def test_models_whose_rows_open_alike_look_aligned(alike: int) -> None:
         assert not [*comparison_warnings(dict(zip("ab", models, strict=True)))]
     (warning,) = [*comparison_warnings({"a": a, "c": FeatureSet(np.ones((50, 2)), opening_hashes=openings[:50])})]
     assert warning.code == "unequal_models"
+
+
+def test_common_buckets_are_coarse_where_a_score_on_own_ones_is_lower_by_a_tenth() -> None:
+    (warning,) = partition_warnings({"a": (0.8, 0.69), "b": (0.8, 0.71), "c": (0.1, 0.3)})
+    assert warning.code == "coarse_common_buckets"
+    assert warning.numbers == {"model": "a", "mauve": 0.8, "mauve_own": 0.69}
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "is_few"),
+    [([5, 5, 0], [4, 7, 0], False), ([5, 4, 0], [4, 7, 0], True), ([9, 1, 0], [9, 0, 1], True)],
+)
+def test_texts_are_few_by_the_buckets_that_hold_some(p: list[int], q: list[int], is_few: bool) -> None:
+    """Fewer than five of the smaller set for each."""
+    assert few_texts_a_bucket(np.array(p), np.array(q)) is is_few
+
+
+def test_the_variance_of_features_is_that_of_their_directions() -> None:
+    """Whatever the lengths of rows are; rows of zeros have no direction, and no length to divide by."""
+    rows = (spread(3e-5).reshape(80, 6) + np.ones(6)) * np.geomspace(1e-3, 1e3, 80)[:, None]
+    directions = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    (warning,) = feature_warnings(*np.split(rows.astype(np.float32), 2))
+    expected = float(((directions - directions.mean(axis=0)) ** 2).sum() / 80)
+    assert warning.numbers["variance"] == pytest.approx(expected, rel=1e-3)
+    with np.errstate(over="raise", divide="raise", invalid="raise"):
+        for scale in (1e-250, 1e250):
+            assert not [*feature_warnings(*scale * spread(1.0))]
+        p, q = spread(1.0)
+        assert not [*feature_warnings(np.concatenate([p, np.zeros((3, 6))]), q)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import t
 
 from mauve_metric.measures.knn_precision_recall import ROUNDING, support_scores
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty.mean_intervals import wilson_interval
 from mauve_metric.uncertainty.support_intervals import (
     SPLITS,
+    SupportErrors,
     SupportIntervals,
     _Balls,
     support_errors,
@@ -80,6 +82,35 @@ def test_the_variance_of_a_sample_is_that_of_as_many_texts_as_there_are(
     assert found.precision_ci == pytest.approx(expected) and found.recall_ci == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("variance", "texts"), [(0.0, (60, 200)), (1e-9, (60, 200)), (0.005, (50, 50)), (0.0025, (60, 100))]
+)
+def test_precision_has_at_most_the_model_texts_and_recall_the_human_ones(
+    variance: float, texts: tuple[int, int]
+) -> None:
+    """As many as have the variance, of a share of a half: a quarter over it."""
+    p = np.random.default_rng(0).normal(size=(60, 2)).astype("f4")
+    scores = support_scores(p, p)._replace(precision=0.5, recall=0.5)
+    found = support_intervals(scores, SupportErrors(np.full(2, variance), (60, 200), 0.7), 0.9)
+    unknown = support_intervals(scores, SupportErrors(None, (60, 200), 0.7), 0.9)
+    assert unknown == SupportIntervals(human_halves=0.7)
+    z = t.ppf(0.95, SPLITS)
+    assert found.recall_ci == pytest.approx(wilson_interval(0.5, texts[0], z))
+    assert found.precision_ci == pytest.approx(wilson_interval(0.5, texts[1], z)) and found.human_halves == 0.7
+
+
+def test_a_half_has_more_rows_than_the_number_of_the_neighbour() -> None:
+    """Each half of 26 human texts has 13; those of both sets together have about a half of each."""
+    rows = np.random.default_rng(1).normal(size=(100, 2)).astype("f4")
+    for n_p, is_known in ((26, True), (25, False)):
+        found = support_errors(rows[:n_p], rows[n_p:], None, 12, 0)
+        assert (found.human_halves is not None) is is_known
+    alone = np.arange(50), 50 + np.arange(50)
+    variances = support_errors(rows[:50], rows[50:], None, 12, 0).variances
+    assert variances is not None and (variances == support_errors(rows[:50], rows[50:], alone, 12, 0).variances).all()
+    assert support_errors(rows[:50], rows[50:], None, 30, 0).variances is None
+
+
 def test_texts_of_a_group_are_one_draw() -> None:
     p, q = (np.repeat(side[: N // 2], 2, axis=0) for side in draw(np.random.default_rng(2)))
     alone, together = intervals_of(p, q), intervals_of(p, q, groups=True)
@@ -103,7 +134,7 @@ def test_shares_at_an_end_have_an_interval_inside(share: float) -> None:
     assert 0 <= low < high <= 1 and high - low < 0.2
 
 
-@pytest.mark.parametrize("scale", [1.0, 1e5])
+@pytest.mark.parametrize("scale", [1.0, 1e5, 1e-7])
 @pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("share", [0.5, 0.1])  # of a tenth, the nearest of a half are among many of the other
 def test_scores_of_halves_are_those_of_the_halves_alone(share: float, copies: bool, scale: float) -> None:
