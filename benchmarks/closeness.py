@@ -1,6 +1,6 @@
 """Does closeness hold: sets that share prompts and nobody says so, and distributions whose MAUVE is known.
 
-    OMP_NUM_THREADS=1 python benchmarks/closeness.py undeclared --repeats 40 > benchmarks/results/undeclared.csv
+    OMP_NUM_THREADS=1 python benchmarks/closeness.py undeclared --repeats 16 > benchmarks/results/undeclared.csv
     OMP_NUM_THREADS=1 python benchmarks/closeness.py truth --repeats 40 > benchmarks/results/closeness.csv
 
 undeclared: both sets are draws of one distribution, or one is shifted in one column; texts of one prompt correlate,
