@@ -83,9 +83,10 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
     comparison = words.with_labels(comparison)
     results, document = list(comparison.models.values()), comparison.document()
     warnings = words.collected_warnings(comparison)
-    others = [*words.each_featurizer(comparison).items()][1:]
     signatures = [("comparison", comparison.signature)]
-    signatures += [(f"comparison, {name}", other.signature) for name, other in others]
+    signatures += [
+        (f"comparison, {printable(name)}", other.signature) for name, other in comparison.by_featurizer.items()
+    ]
     for name, result in comparison.models.items():
         signatures.append((f"{name}, common buckets", result.signature))
         signatures.append((f"{name}, own buckets", comparison.own[name].signature))

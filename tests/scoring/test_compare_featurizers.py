@@ -50,9 +50,18 @@ def test_the_first_makes_the_comparison_and_each_is_its_own(several: Comparison)
         assert several.by_featurizer[name].to_dict() == alone.to_dict() == own["by_featurizer"][name]
         assert alone.by_featurizer == {} and "by_featurizer" not in alone.to_dict()
     first = own["by_featurizer"]["word_s"]
-    ranked = ("ranking", "ranked_by", "differences", "smallest_difference", "texts_needed", "together_differences")
+    assert "|featurizers:" in own["signature"] and "|featurizers:" not in first["signature"]
+    ranked = (
+        "signature",
+        "ranking",
+        "ranked_by",
+        "differences",
+        "smallest_difference",
+        "texts_needed",
+        "together_differences",
+    )
     added = {name: own[name] for name in ("by_featurizer", "together_ranking", "together_differences", *ranked)}
-    judged = ("together", "closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by")
+    judged = ("signature", "together", "closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by")
     judged += ("shown_p_value", "texts_needed", "warnings")
     judged += ("closeness_without_layout", "closeness_without_layout_ci", "by_layout_alone")
     models = {name: one | {key: own["models"][name][key] for key in judged} for name, one in first["models"].items()}

@@ -51,7 +51,8 @@ def test_the_first_makes_the_result_and_each_is_its_own_score(result: MauveResul
     for name, one in alone.items():
         assert result.by_featurizer[name].to_dict() == one.to_dict()
         assert one.by_featurizer == {} and "by_featurizer" not in one.to_dict()
-    more = {"by_featurizer": 0, "together": 0}
+    more = {"by_featurizer": 0, "together": 0, "signature": 0}
+    assert "|featurizers:" in result.signature and "|featurizers:" not in alone["blind"].signature
     judged = ("closeness", "closeness_ci", "verdict", "verdict_reason", "shown_by", "shown_p_value", "texts_needed")
     judged += ("warnings", "closeness_without_layout", "closeness_without_layout_ci", "by_layout_alone")
     more |= dict.fromkeys(judged, 0)
