@@ -24,8 +24,8 @@ from mauve_metric.apps.generation.writing_options import TrainingKeywords, Writi
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown
-from mauve_metric.runtime.outputs import check_replaceable
+from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown, wrong
+from mauve_metric.runtime.outputs import check_replaceable, naming
 
 if TYPE_CHECKING:
     import torch
@@ -138,10 +138,13 @@ class MauveCallback(TrainerCallback):
         )
         self.every, self.table_rows = check_count("every", every), check_count("table_rows", table_rows, low=0)
         self.embed_at_start = check_bool("embed_at_start", embed_at_start)
+        if trainer is not None and not hasattr(trainer, "callback_handler"):
+            raise wrong("trainer", "a Trainer of transformers", trainer)
         self.tokenizer, self.trainer = tokenizer, trainer
         self.save_texts = None if save_texts is None else check_path("save_texts", save_texts)
         if self.save_texts is not None:
-            self.save_texts.mkdir(parents=True, exist_ok=True)
+            with naming(self.save_texts):
+                self.save_texts.mkdir(parents=True, exist_ok=True)
         self.history: list[Evaluated] = []
         self._verbose = options.get("verbose")
         self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row

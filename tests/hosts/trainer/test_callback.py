@@ -518,12 +518,13 @@ def test_contradicting_options_are_refused_at_the_start(tiny_gpt2: str, tokenize
         ({"featurize_model_name": "server:one"}, "server must be the address of the server"),
         ({"featurize_model_name": "minilm", "device": "cuda:4096"}, "device 'cuda:4096' does not exist"),
         ({"independent": True}, "independent must be left out: the prompts say which texts depend on each other"),
+        ({"trainer": "mine"}, "trainer must be a Trainer of transformers, got 'mine'"),
         ({"strip": "html,prompts", "prompts": ["She"]}, "strip must be without 'prompts'"),
     ],
 )
 def test_options_that_no_evaluation_could_follow_are_refused_at_once(options: dict[str, Any], message: str) -> None:
     """Every evaluation of the training was NaN."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         mauve_callback(**options)
 
 
@@ -570,6 +571,8 @@ def test_texts_that_cannot_be_saved_end_a_training_only_on_request(
     assert "the texts of this evaluation are not saved" in caplog.text
     with pytest.raises(OSError, match="texts"):
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [ending]).evaluate()
+    with pytest.raises(OSError, match=r"/texts' cannot be written: File exists"):
+        mauve_callback(save_texts=texts)
 
 
 @pytest.mark.parametrize("name", ["eval", "eval_news"])
