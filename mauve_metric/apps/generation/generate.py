@@ -29,6 +29,7 @@ from mauve_metric.apps.job_progress import job_progress
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.model_hashes import tokenizer_sha256
 from mauve_metric.features.pretrained import load_tokenizer, quiet
+from mauve_metric.options import split_options
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.devices import resolve_device
@@ -105,6 +106,7 @@ def generate(
     check_bool("chat", chat)
     check_count("seed", seed, low=0)
     check_count("batch_size", batch_size)
+    split_options({"dtype": dtype, "text_field": text_field, "verbose": verbose})  # which checks them
     output = check_new(output)
     check_outputs(
         [output, unfinished(output), lock_of(output)], [path for path in (model, tokenizer) if isinstance(path, str)]

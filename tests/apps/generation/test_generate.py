@@ -284,6 +284,15 @@ def test_no_file_is_overwritten(model: Any, tokenizer: Any, tmp_path: Path) -> N
         generate(PROMPTS, tmp_path / "texts.txt", model=(model, tokenizer))
 
 
+@pytest.mark.parametrize("wrong", [{"dtype": "fp16"}, {"verbose": "yes"}, {"text_field": 3}])
+def test_wrong_options_are_refused_by_their_names(
+    wrong: dict[str, Any], model: Any, tokenizer: Any, tmp_path: Path
+) -> None:
+    """Those that the given model or texts have no use for, too."""
+    with pytest.raises((TypeError, ValueError), match=f"^{next(iter(wrong))} must be "):
+        generate(PROMPTS, tmp_path / "texts.jsonl", model=(model, tokenizer), **wrong)
+
+
 # --- decoders -----------------------------------------------------------------------------------------------------
 
 
