@@ -293,6 +293,14 @@ def test_wrong_options_are_refused_by_their_names(
         generate(PROMPTS, tmp_path / "texts.jsonl", model=(model, tokenizer), **wrong)
 
 
+def test_an_answer_needs_a_prompt_and_a_template(model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    to_write: dict[str, Any] = {"output": tmp_path / "texts.jsonl", "model": (model, tokenizer), "chat": True}
+    with pytest.raises(ValueError, match=r"^chat needs a chat template, and the tokenizer of the model has none"):
+        generate(PROMPTS, **to_write)
+    with pytest.raises(ValueError, match=r"^chat answers prompts, and prompt_tokens makes them"):
+        generate(HUMAN, **to_write, prompt_tokens=3)
+
+
 # --- decoders -----------------------------------------------------------------------------------------------------
 
 
