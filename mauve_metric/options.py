@@ -117,7 +117,7 @@ def _prompts(name: str, value: object) -> object:
     """A check for the name of a file of texts, or texts, of which a tuple is made."""
     if isinstance(value, (str, Path)):
         return _folder(name, value, "a list of texts or the name of a file")
-    return tuple(text_source(name, value).texts)
+    return tuple(text_source(name, value, cure="").texts)
 
 
 def _folder_or_bool(name: str, value: object) -> object:

@@ -21,7 +21,7 @@ from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.low_precision import has_units
 from mauve_metric.runtime.model_state import out_of_memory, release_memory, settings_kept
 from mauve_metric.runtime.optional_imports import import_torch
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.runtime.plain_text import counted, duration
 from mauve_metric.runtime.processes import agree, rank_and_size, together
 from mauve_metric.runtime.threads import fitting_threads
 
@@ -344,16 +344,3 @@ def matmul_rate(device: str, dtype: str, size: int = 1024, repeats: int = 3) -> 
         product[0, 0].item()  # waits for the device
         best = max(best, 2 * size**3 / (time.perf_counter() - started))
     return best
-
-
-def duration(seconds: float) -> str:
-    """Format a duration in readable units.
-
-    >>> duration(100), duration(7200)
-    ('2 minutes', '2 hours')
-    """
-    for limit, unit, name in ((90, 1, "seconds"), (5400, 60, "minutes"), (130_000, 3600, "hours")):
-        if seconds < limit:
-            number = f"{seconds / unit:.0f}"
-            return f"{number} {name.removesuffix('s') if number == '1' else name}"
-    return f"{seconds / 86_400:.0f} days"

@@ -53,6 +53,7 @@ def text_source(
     missing: bool = False,
     stripping: Stripping | None = None,
     side: Role | None = None,
+    cure: str = "pass empty_texts='drop'",
 ) -> TextSource:
     """Take texts in any of the usual forms.
 
@@ -67,6 +68,7 @@ def text_source(
         missing: take None, NaN and NA for empty texts, as "drop" does.
         stripping: what is taken off each text; what is empty then counts as an empty text.
         side: whose texts they are, where the field is chosen; None: the model's, and human ones of `p_text`.
+        cure: what leaves out empty and missing texts, for errors; "" where nothing does.
 
     Raises:
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
@@ -86,10 +88,11 @@ def text_source(
     if missing or empty_texts == "drop":
         data = map(_or_empty, data) if isinstance(data, Iterator) else [*map(_or_empty, data)]
     source = TextSource((), stripping=stripping)
+    cure = f", or {cure}" if cure else ""
     if isinstance(data, Iterator) and empty_texts != "keep":
-        source.texts = _filled_stream(name, data, empty_texts, source)
+        source.texts = _filled_stream(name, data, empty_texts, source, cure)
         return source
-    source.texts = texts = list(_checked(name, data, stripping))
+    source.texts = texts = list(_checked(name, data, stripping, cure))
     if empty_texts == "keep":
         return source
     empty = [index for index, text in enumerate(texts) if is_blank(text)]
@@ -98,7 +101,7 @@ def text_source(
         raise EmptyTexts.of(
             name,
             f"holds {counted(len(empty), 'empty or whitespace-only text')} of {len(texts)}{_after(stripping)}, at "
-            f"position{'s' * (len(empty) > 1)} {places}: remove them, or pass empty_texts='drop'",
+            f"position{'s' * (len(empty) > 1)} {places}: remove them{cure}",
         )
     if empty:
         source.texts, source.dropped = [text for text in texts if not is_blank(text)], len(empty)
@@ -219,13 +222,13 @@ def _or_empty(text: object) -> object:
     return text if hasattr(text, "__len__") or not is_missing_key(text) else ""
 
 
-def _checked(name: str, data: Iterable[object], stripping: Stripping | None) -> Iterator[str]:
+def _checked(name: str, data: Iterable[object], stripping: Stripping | None, cure: str) -> Iterator[str]:
     """The texts without what is taken off them."""
     for index, text in enumerate(data):
         if not isinstance(text, str):
             got = f"{type(text).__name__} at position {index}: {shown(text)}"
-            cure = "; remove missing texts, or pass empty_texts='drop'" * isinstance(_or_empty(text), str)
-            raise NotTexts.of(name, f"must hold strings only, got {got}{cure}")
+            remove = f"; remove missing texts{cure}" if isinstance(_or_empty(text), str) else ""
+            raise NotTexts.of(name, f"must hold strings only, got {got}{remove}")
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -241,15 +244,15 @@ def _after(stripping: Stripping | None) -> str:
     return f" once {rules} is taken off" if rules else ""
 
 
-def _filled_stream(name: str, data: Iterable[object], empty_texts: str, source: TextSource) -> Iterator[str]:
+def _filled_stream(name: str, data: Iterable[object], empty_texts: str, source: TextSource, cure: str) -> Iterator[str]:
     kept = 0
-    for index, text in enumerate(_checked(name, data, source.stripping)):
+    for index, text in enumerate(_checked(name, data, source.stripping, cure)):
         if not is_blank(text):
             kept += 1
             yield text
         elif empty_texts == "error":
             blank = f"empty or whitespace-only text{_after(source.stripping)} at position {index}"
-            raise EmptyTexts.of(name, f"holds an {blank}: remove it, or pass empty_texts='drop'")
+            raise EmptyTexts.of(name, f"holds an {blank}: remove it{cure}")
         else:
             source.dropped += 1
     if not kept:

@@ -102,6 +102,18 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
+def duration(seconds: float) -> str:
+    """Format a duration in readable units, as one second at least.
+
+    >>> duration(0.2), duration(59.2), duration(100), duration(7200), duration(260_000)
+    ('1 second', '59 seconds', '2 minutes', '2 hours', '3 days')
+    """
+    for limit, unit, name in ((90, 1, "second"), (5400, 60, "minute"), (130_000, 3600, "hour")):
+        if seconds < limit:
+            return counted(max(round(seconds / unit), 1), name)
+    return counted(round(seconds / 86_400), "day")
+
+
 def rounded_up(number: int) -> str:
     """A number with two leading digits, rounded up.
 

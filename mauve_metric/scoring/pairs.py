@@ -116,6 +116,11 @@ def _check_sets(values: Mapping[str, Mapping[str, Any]], settings: Mapping[str, 
             raise WrongOption.of(
                 "other_pair", f"must have other {title} texts than the first pair, and has the same: use compare"
             )
+    first, other = ({entries.get(f"{side}_digest") for side in "pq"} for entries in settings.values())
+    if first & other:
+        raise WrongOption.of(
+            "other_pair", "must have other texts than the first pair, and has the same as the other side"
+        )
     featurizers = [list(result.get("by_featurizer") or {}) for result in values.values()]
     if featurizers[0] != featurizers[1]:
         raise WrongOption.of(

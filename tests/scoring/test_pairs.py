@@ -111,6 +111,14 @@ def entries(name: str, closeness: float, low: float, high: float, n_p: int = 300
     return {"closeness": closeness, "closeness_ci": [low, high], "n_p": n_p, "n_q": n_q, "signature": signature}
 
 
+def test_a_set_on_different_sides_of_two_pairs_is_refused() -> None:
+    a, b, c = np.random.default_rng(7).normal(size=(3, 40, 3))
+    one = compute_mauve(p_features=a, q_features=b)
+    for human, model in ((b, a), (c, a), (b, c)):
+        with pytest.raises(ValueError, match=r"other_pair must have other texts .* has the same as the other side"):
+            compare_pairs(one, compute_mauve(p_features=human, q_features=model))
+
+
 def test_the_ends_of_a_difference_are_combined_of_those_of_both_pairs() -> None:
     """Zou and Donner 2008: √(.2² + .1²) away below; above, the end at 1 counts as far as the other one, .2."""
     found = compare_pairs(entries("a", 0.9, 0.7, 1.0), entries("b", 0.5, 0.4, 0.6))

@@ -234,7 +234,13 @@ class ModelEvaluator:
         if evaluation is None:
             raise RuntimeError("the first process gave no evaluation")
         if save_texts is not None and rank == 0:
-            save_written(save_texts, evaluation.written, evaluation.decoder, self.writer.seed, new=new)
+            try:
+                Path(save_texts).parent.mkdir(parents=True, exist_ok=True)  # the name of an evaluation set may hold a /
+                save_written(save_texts, evaluation.written, evaluation.decoder, self.writer.seed, new=new)
+            except OSError as error:
+                if not self.keep_going:
+                    raise
+                logger.warning("the texts of this evaluation are not saved: %s", error)
         if not self.keep_going:
             self._raise_together(failure, evaluation.error)
         elif evaluation.error is not None and rank == 0:

@@ -10,6 +10,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from mauve_metric.apps.generation.conversations import has_template
 from mauve_metric.apps.generation.decoding import (
     NEUTRAL,
     Generation,
@@ -29,6 +30,7 @@ from mauve_metric.apps.job_progress import job_progress
 from mauve_metric.features.encoder import Encoder, load_encoder
 from mauve_metric.features.model_hashes import tokenizer_sha256
 from mauve_metric.features.pretrained import load_tokenizer, quiet
+from mauve_metric.options import split_options
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import check_bool, check_count
 from mauve_metric.runtime.devices import resolve_device
@@ -102,14 +104,18 @@ def generate(
         most = "1" if beams == 1 else f"at most {beams}"
         texts_of = "one text" if beams == 1 else f"the best of {beams} beams"
         raise WrongOption.of("n_per_prompt", f"must be {most} for {decoder!r}, which writes {texts_of}, got {n_best}")
-    check_bool("chat", chat)
+    if check_bool("chat", chat) and prompt_tokens is not None:
+        raise WrongOption.of("chat", "answers prompts, and prompt_tokens makes them of texts to continue: give one")
     check_count("seed", seed, low=0)
     check_count("batch_size", batch_size)
+    split_options({"dtype": dtype, "text_field": text_field, "verbose": verbose})  # which checks them
     output = check_new(output)
     check_outputs(
         [output, unfinished(output), lock_of(output)], [path for path in (model, tokenizer) if isinstance(path, str)]
     )
     author, its_tokenizer = _author(model, settings, seed, server, tokenizer, device, dtype, chat)
+    if chat and isinstance(author, Encoder) and not has_template(its_tokenizer):
+        raise WrongOption.of("chat", "needs a chat template, and the tokenizer of the model has none")
     if prompt_tokens is None:
         source: dict[str, Any] = {"prompts": texts, "references": ()}  # the lengths are not those of human texts
     else:

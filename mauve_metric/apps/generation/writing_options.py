@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, cast
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import CheckedFields, Options, OptionsOfOneProcess
 from mauve_metric.runtime.checks import Check, check_bool, check_count, choice_check, or_none, wrong
-from mauve_metric.runtime.errors import EmptyTexts, NotTexts
+from mauve_metric.runtime.errors import EmptyTexts, NotTexts, WrongOption
 
 if TYPE_CHECKING:
     from transformers import GenerationConfig
@@ -143,8 +143,15 @@ class ModelKeywords(WritingKeywords, OptionsOfOneProcess, total=False):
 
 
 def split_writing(keywords: Mapping[str, object]) -> tuple[WritingOptions, Options]:
-    """Keywords whose names are known → the options of writing, and those of the score."""
+    """Keywords whose names are known → the options of writing, and those of the score.
+
+    Raises:
+        TypeError, ValueError: an option of writing is wrong, or would have no effect.
+    """
     names = {option.name for option in fields(WritingOptions)}
     writing: dict[str, Any] = {name: value for name, value in keywords.items() if name in names}
     scoring = {name: value for name, value in keywords.items() if name not in names}
-    return WritingOptions(**writing), cast("Options", scoring)
+    options = WritingOptions(**writing)
+    if "prompt_tokens" in writing and options.dataset is None:
+        raise WrongOption.of("prompt_tokens", "is for a dataset, and there is none: give the human texts as dataset")
+    return options, cast("Options", scoring)

@@ -18,7 +18,7 @@ from mauve_metric.arrays import FeatureData, Integers, TextData
 from mauve_metric.clustering.quantizers import quantizer_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, given_side
-from mauve_metric.features.featurize import duration, estimated_seconds
+from mauve_metric.features.featurize import estimated_seconds
 from mauve_metric.features.sides import sides_of_models
 from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.inputs.files import TextFile
@@ -28,6 +28,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
 from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.runtime.plain_text import duration
 from mauve_metric.runtime.progress import watched
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.ranking import ranked_by_closeness

@@ -17,7 +17,7 @@ from mauve_metric.apps.studies.stress_test_result import FeaturizerStress, Stres
 from mauve_metric.arrays import TextData
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
-from mauve_metric.features.featurize import duration, estimated_seconds
+from mauve_metric.features.featurize import estimated_seconds
 from mauve_metric.features.sides import open_sides
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.inputs.files import TextFile
@@ -27,6 +27,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
 from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.runtime.plain_text import duration
 from mauve_metric.runtime.progress import watched
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.uncertainty.score_warnings import warn

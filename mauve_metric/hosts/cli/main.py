@@ -167,6 +167,7 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
         ".apps.job_progress": progress,  # the progress of a job of hours
     }
     loggers = {logging.getLogger(f"mauve_metric{name}"): level for name, level in levels.items()}
+    before = {logger: logger.level for logger in loggers}
     logging.getLogger("mauve_metric").addHandler(handler)
     for logger, level in loggers.items():
         logger.setLevel(level)
@@ -174,5 +175,5 @@ def _logging_to_stderr(options: argparse.Namespace) -> Iterator[None]:
         yield
     finally:
         logging.getLogger("mauve_metric").removeHandler(handler)
-        for logger in loggers:
-            logger.setLevel(logging.NOTSET)
+        for logger, level in before.items():
+            logger.setLevel(level)

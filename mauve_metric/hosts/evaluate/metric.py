@@ -81,6 +81,8 @@ class Mauve(StoredTexts):
     (True, True, 100, 80)
     """
 
+    cure = "give empty_texts='drop' to evaluate.load"  # before a compute
+
     def __new__(cls, config_name: str | None = None, **options: Any) -> StoredTexts:
         """The metric of this `config_name`, which is how `evaluate.load` chooses among those of one module."""
         if config_name == TEXT_STATISTICS:

@@ -33,6 +33,7 @@ class Reading(TypedDict, total=False):
 
     text_field: str | None
     missing: bool
+    cure: str
 
 
 class StoredTexts(evaluate.Metric):  # type: ignore[misc]
@@ -46,6 +47,7 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
     cache_file_name: str | None
     filelock: Any
     defaults: Mapping[str, Any]
+    cure = ""  # for missing texts
 
     def add(self, *, prediction: str | None = None, reference: str | None = None, **plural: str | None) -> None:
         """Store one text of either side or of both.
@@ -88,8 +90,9 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
         batch = {"predictions": predictions, "references": references}
         if all(data is None for data in batch.values()):
             raise ValueError("add_batch needs predictions, references or both, got none")
-        is_missing_taken = self.defaults.get("empty_texts") == "drop"
-        self._store_batch(batch, {"text_field": self.defaults.get("text_field"), "missing": is_missing_taken})
+        missing = self.defaults.get("empty_texts") == "drop"
+        text_field = self.defaults.get("text_field")
+        self._store_batch(batch, {"text_field": text_field, "missing": missing, "cure": self.cure})
 
     @contextlib.contextmanager
     def _ending(self) -> Iterator[None]:
@@ -212,8 +215,9 @@ class TextStatistics(StoredTexts):
         """
         batch = {"predictions": predictions, "references": references}
         chosen = {"tokenizer": tokenizer, "prompts": prompts, "measures": measures}
+        reading: Reading = {"text_field": text_field, "cure": self.cure}
         with self._ending():
-            output: dict[str, object] | None = self._compute_stored(batch, {"text_field": text_field}, chosen)
+            output: dict[str, object] | None = self._compute_stored(batch, reading, chosen)
         return output
 
     def _compute(self, *, predictions: Sequence[Sequence[str]], **options: Any) -> Any:

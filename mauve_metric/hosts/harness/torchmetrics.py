@@ -178,6 +178,10 @@ class MauveScore(Metric):  # type: ignore[misc]
         self._defaults.update(defaults)
         self._identities = {name: value for name, value in self._identities.items() if f"{name}_facts" in kept}
 
+    def set_dtype(self, dst_type: object) -> MauveScore:
+        """Change nothing: features have the type in which they came, and all other states are whole numbers."""
+        return self
+
     def plot(self, val: object = None, ax: object = None) -> Any:
         """Figure and axes of the scores, or of `val`: what `compute` gave, once or several times."""
         return self._plot(self.compute() if val is None else val, ax)

@@ -24,8 +24,8 @@ from mauve_metric.apps.generation.writing_options import TrainingKeywords, Writi
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown
-from mauve_metric.runtime.outputs import check_replaceable
+from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown, wrong
+from mauve_metric.runtime.outputs import check_replaceable, naming
 
 if TYPE_CHECKING:
     import torch
@@ -72,7 +72,8 @@ class MauveCallback(TrainerCallback):
     `_recall`, `_frontier_integral`, `_repetition`, `_distinct_4`, `_mean_length`, and the counts `_mauve_empty` and
     `_mauve_failed`; of each featurizer after the first the scores, with its name behind (`_mauve_ngrams`): in the
     returned metrics, the log history, the choice of the best model, early stopping and the
-    search for hyper-parameters, at any position of the callback in the list. Reporters get them if `trainer` is given,
+    search for hyper-parameters, at any position of the callback in the list. A value that `compute_metrics` gives under
+    one of these names stays, with a warning. Reporters get them if `trainer` is given,
     or the Trainer has the `MauveTrainerMixin`; TensorBoard and Weights & Biases then also some texts and the curve.
 
     Args:
@@ -137,15 +138,18 @@ class MauveCallback(TrainerCallback):
         )
         self.every, self.table_rows = check_count("every", every), check_count("table_rows", table_rows, low=0)
         self.embed_at_start = check_bool("embed_at_start", embed_at_start)
+        if trainer is not None and not hasattr(trainer, "callback_handler"):
+            raise wrong("trainer", "a Trainer of transformers", trainer)
         self.tokenizer, self.trainer = tokenizer, trainer
         self.save_texts = None if save_texts is None else check_path("save_texts", save_texts)
         if self.save_texts is not None:
-            self.save_texts.mkdir(parents=True, exist_ok=True)
+            with naming(self.save_texts):
+                self.save_texts.mkdir(parents=True, exist_ok=True)
         self.history: list[Evaluated] = []
         self._verbose = options.get("verbose")
         self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row
-        self._is_named = False  # that the values are another's
-        self._fresh: Evaluation | None = None  # of the present weights, for the other evaluation sets
+        self._is_named = False  # that the values, or some of them, are another's
+        self._fresh: dict[str, Evaluation] = {}  # of the present weights, by the prefixes of the evaluation sets so far
 
     @property
     def result(self) -> MauveResult | None:
@@ -160,7 +164,7 @@ class MauveCallback(TrainerCallback):
 
     def on_train_begin(self, *trainer: Any, **host: Any) -> None:
         """Refuse options that contradict each other, cut the prompts, and embed the references if requested."""
-        self._fresh, moment = None, _moment(trainer, host)
+        self._fresh, moment = {}, _moment(trainer, host)
         self._refuse(moment.args)
         self._move_to_the_head()
         self.evaluator.prepare(*self._model_and_tokenizer(moment), embed=self.embed_at_start)
@@ -201,11 +205,11 @@ class MauveCallback(TrainerCallback):
         """Score the model in `predict`, whose metrics are not logged."""
         prefix = evaluation_prefix(metrics or {})
         if metrics is not None and prefix is not None and f"{prefix}_mauve" not in metrics:
-            metrics.update(self._values(prefix, _moment(trainer, host)))
+            metrics.update(self._new_values(metrics, prefix, _moment(trainer, host)))
 
     def on_step_begin(self, *_: object, **__: object) -> None:
         """Discard the stored evaluation, because the weights change."""
-        self._fresh = None
+        self._fresh = {}
 
     on_step_end = on_epoch_begin = on_epoch_end = on_save = on_train_end = on_step_begin
 
@@ -219,15 +223,28 @@ class MauveCallback(TrainerCallback):
         is_mine = last.get(f"{prefix}{_RUNTIME}") == runtime and last.get("step") == moment.state.global_step
         mine = last if is_mine and f"{prefix}_mauve" not in last else None  # runtimes are rounded and may be equal
         turn = len(rows) - (mine is not None)  # earlier evaluations; the count survives a checkpoint
-        values = {} if turn % self.every else self._values(prefix, moment)
+        values = {} if turn % self.every else self._new_values(metrics, prefix, moment)
         self._done = (prefix, runtime, values)
         metrics.update(values)
         if mine is not None:
             mine.update(values)
 
+    def _new_values(self, metrics: Metrics, prefix: str, moment: Moment) -> dict[str, float]:
+        """The values, but for those under whose names `metrics` has another's."""
+        values = self._values(prefix, moment)
+        taken = [name for name in values if name in metrics]
+        if taken and not self._is_named:
+            self._is_named = True
+            said = "%s: there already, by compute_metrics, which stays; MAUVE's is in the history of the callback"
+            logger.warning(said, ", ".join(taken))
+        return {name: value for name, value in values.items() if name not in taken}
+
     def _values(self, prefix: str, moment: Moment) -> dict[str, float]:
         """The values of the model in its present state, by their full names."""
-        evaluation = self._fresh
+        is_of_several = prefix.startswith("eval_")
+        if prefix in self._fresh or not is_of_several:  # another evaluation, perhaps after an interrupted training
+            self._fresh = {}
+        evaluation = next(iter(self._fresh.values()), None)
         if evaluation is None:
             verbose = not moment.args.disable_tqdm if self._verbose is None else self._verbose
             path = None
@@ -237,7 +254,8 @@ class MauveCallback(TrainerCallback):
             written_by = self._model_and_tokenizer(moment)
             evaluation = self.evaluator.evaluate(*written_by, verbose=verbose, save_texts=path, new=False)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
-        self._fresh = evaluation if moment.control.should_evaluate or self._fresh is not None else None
+        if is_of_several and (moment.control.should_evaluate or self._fresh):
+            self._fresh[prefix] = evaluation
         if self.history:  # else a long training would keep all its texts
             earlier = self.history[-1]
             self.history[-1] = earlier._replace(evaluation=earlier.evaluation.without_texts())
@@ -312,11 +330,11 @@ def evaluation_prefix(metrics: Metrics, *, training: bool = False) -> str | None
         metrics: what is logged or returned.
         training: the row at the end of a training, which has a `train_runtime`, may be among them.
 
-    >>> evaluation_prefix({"eval_news_loss": 1.0, "eval_news_runtime": 2.0})
+    >>> evaluation_prefix({"eval_news_writing_runtime": 1.0, "eval_news_runtime": 2.0})
     'eval_news'
     """
     names = (name for name in metrics if name.endswith(_RUNTIME) and not (training and name == _TRAINING))
-    return next((name.removesuffix(_RUNTIME) for name in names), None)
+    return min((name.removesuffix(_RUNTIME) for name in names), key=len, default=None)  # others are of compute_metrics
 
 
 # --- texts and curve for reporters, in addition to the numbers -------------------------------------------------------

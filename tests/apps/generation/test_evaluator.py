@@ -185,6 +185,7 @@ def test_the_signature_shows_what_the_model_and_the_library_fill_in(model: Any) 
     [
         ({"references": None}, ValueError, "references must be given"),
         ({"dataset": HUMAN}, ValueError, "prompts and dataset were both given"),
+        ({"prompt_tokens": 6}, ValueError, "prompt_tokens is for a dataset, and there is none"),
         ({"num_samples": 0}, ValueError, "num_samples must be an integer of at least 1, got 0"),
         ({"num_samples": "9"}, TypeError, "num_samples must be an integer"),
         ({"prompts": []}, ValueError, "prompts must hold at least one text"),

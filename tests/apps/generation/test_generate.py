@@ -284,6 +284,23 @@ def test_no_file_is_overwritten(model: Any, tokenizer: Any, tmp_path: Path) -> N
         generate(PROMPTS, tmp_path / "texts.txt", model=(model, tokenizer))
 
 
+@pytest.mark.parametrize("wrong", [{"dtype": "fp16"}, {"verbose": "yes"}, {"text_field": 3}])
+def test_wrong_options_are_refused_by_their_names(
+    wrong: dict[str, Any], model: Any, tokenizer: Any, tmp_path: Path
+) -> None:
+    """Those that the given model or texts have no use for, too."""
+    with pytest.raises((TypeError, ValueError), match=f"^{next(iter(wrong))} must be "):
+        generate(PROMPTS, tmp_path / "texts.jsonl", model=(model, tokenizer), **wrong)
+
+
+def test_an_answer_needs_a_prompt_and_a_template(model: Any, tokenizer: Any, tmp_path: Path) -> None:
+    to_write: dict[str, Any] = {"output": tmp_path / "texts.jsonl", "model": (model, tokenizer), "chat": True}
+    with pytest.raises(ValueError, match=r"^chat needs a chat template, and the tokenizer of the model has none"):
+        generate(PROMPTS, **to_write)
+    with pytest.raises(ValueError, match=r"^chat answers prompts, and prompt_tokens makes them"):
+        generate(HUMAN, **to_write, prompt_tokens=3)
+
+
 # --- decoders -----------------------------------------------------------------------------------------------------
 
 

@@ -54,6 +54,11 @@ def test_without_prompts_texts_begin_at_the_token_between_texts(model: Any, toke
     assert [prompt.new_tokens for prompt in prompts] == [min(length, 95) for length in lengths]
 
 
+def test_the_error_for_a_missing_prompt_proposes_no_option(model: Any, tokenizer: Any) -> None:
+    with pytest.raises(TypeError, match=r"^prompts must hold strings only, .* position 1: None; remove missing texts$"):
+        score(model, tokenizer, [PROMPTS[0], None], HUMAN)
+
+
 def test_prompts_are_used_again_up_to_the_number_asked_for(model: Any, tokenizer: Any) -> None:
     result = score(model, tokenizer, PROMPTS, HUMAN, num_samples=12, max_new_tokens=5)
     assert (result.n_p, result.n_q) == (24, 12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import random
 import re
 import subprocess
@@ -50,6 +51,13 @@ def test_table_shows_the_lead_then_warnings_then_scores_then_the_signature(
             assert len(lines) == 1 and f"{getattr(result, name):.4f}" in lines[0]
     assert "signature: " not in out
     assert "60" in out and "50" in out and "55" in out
+
+
+def test_levels_of_loggers_are_afterwards_what_they_were(files: tuple[str, str]) -> None:
+    logger = logging.getLogger("mauve_metric")
+    logger.setLevel(logging.ERROR)  # and after the test as before: by `own_log_level`
+    assert main(["score", *files, "-q"]) == 0
+    assert logger.level == logging.ERROR and logging.getLogger("mauve_metric.features.sides").level == logging.NOTSET
 
 
 def test_text_files(tmp_path: Path, tiny_gpt2: str, capsys: pytest.CaptureFixture[str]) -> None:

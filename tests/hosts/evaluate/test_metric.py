@@ -360,6 +360,18 @@ def test_missing_texts_are_dropped_on_request(tmp_path: Path, expected: dict[str
     assert (out["p_dropped"], out["q_dropped"], out["mauve"]) == (1, 1, expected["mauve"])
 
 
+def test_the_error_for_a_missing_text_names_what_drops_it_there(metric: Mauve, tmp_path: Path) -> None:
+    gap: Any = [*MODEL, None]
+    with pytest.raises(TypeError, match=r"remove missing texts, or give empty_texts='drop' to evaluate\.load$"):
+        metric.add_batch(predictions=gap)
+    with pytest.raises(TypeError, match=r"remove missing texts, or pass empty_texts='drop'$"):
+        metric.compute(predictions=gap, references=HUMAN, **SETTINGS)
+    statistics = Mauve("text_statistics", cache_dir=str(tmp_path))
+    for call in (statistics.add_batch, statistics.compute):
+        with pytest.raises(TypeError, match=r"remove missing texts$"):
+            call(predictions=gap)
+
+
 def fails(metric: Mauve, **options: Any) -> tuple[type[BaseException], str]:
     with pytest.raises((TypeError, ValueError, RuntimeError)) as caught:
         metric.compute(**options)

@@ -304,6 +304,13 @@ def test_lightning_logs_it(tmp_path: Path) -> None:
     assert found == pytest.approx({"val_mauve": expected["mauve"]} | {f"all_{n}": v for n, v in expected.items()})
 
 
+def test_another_type_of_states_leaves_the_whole_numbers_among_them() -> None:
+    expected = numbers(filled(score()).compute())
+    metric = score()
+    metric.set_dtype(torch.float64)
+    assert numbers(filled(metric).compute()) == pytest.approx(expected, nan_ok=True)
+
+
 def test_reasoning_of_one_side_is_reported_in_batches_too() -> None:
     metric = host.MauveScore(**OPTIONS)
     for texts in (HUMAN[:12], HUMAN[12:]):

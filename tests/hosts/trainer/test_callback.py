@@ -518,12 +518,13 @@ def test_contradicting_options_are_refused_at_the_start(tiny_gpt2: str, tokenize
         ({"featurize_model_name": "server:one"}, "server must be the address of the server"),
         ({"featurize_model_name": "minilm", "device": "cuda:4096"}, "device 'cuda:4096' does not exist"),
         ({"independent": True}, "independent must be left out: the prompts say which texts depend on each other"),
+        ({"trainer": "mine"}, "trainer must be a Trainer of transformers, got 'mine'"),
         ({"strip": "html,prompts", "prompts": ["She"]}, "strip must be without 'prompts'"),
     ],
 )
 def test_options_that_no_evaluation_could_follow_are_refused_at_once(options: dict[str, Any], message: str) -> None:
     """Every evaluation of the training was NaN."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         mauve_callback(**options)
 
 
@@ -537,11 +538,75 @@ def test_a_second_callback_says_that_it_adds_nothing(
     assert [len(callback.history) for callback in callbacks] == [2, 0]
 
 
+def test_a_value_of_compute_metrics_stays(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    callback = mauve_callback()
+    trainer = make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback])
+    trainer.compute_metrics = lambda _: {"precision": 0.12, "writing_runtime": 7.0}
+    metrics = trainer.evaluate()
+    assert metrics["eval_precision"] == evaluations(trainer)[0]["eval_precision"] == 0.12
+    assert callback.result is not None and metrics["eval_recall"] == callback.result.recall
+    found = trainer.predict(rows_of(tokenizer, HUMAN)[:4]).metrics
+    assert found["test_precision"] == 0.12 and "test_mauve" in found
+    said = "eval_precision: there already, by compute_metrics, which stays; MAUVE's is in the history of the callback"
+    assert caplog.messages.count(said) == 1
+
+
+def test_texts_of_a_set_whose_name_holds_a_slash_are_saved(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
+    rows = rows_of(tokenizer, HUMAN)[:4]
+    callback, sets = mauve_callback(save_texts=tmp_path / "texts"), {"wmt/en-de": rows}
+    make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback], max_steps=2, eval_dataset=sets).train()
+    assert (tmp_path / "texts" / "eval_wmt" / "en-de-step-000002.jsonl").is_file()
+
+
+def test_texts_that_cannot_be_saved_end_a_training_only_on_request(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = tmp_path / "texts"
+    going, ending = mauve_callback(save_texts=texts), mauve_callback(save_texts=texts, on_error="raise")
+    texts.rmdir()
+    texts.write_text("no folder any more", encoding="utf-8")
+    assert "eval_mauve" in make_trainer(tiny_gpt2, tokenizer, tmp_path, [going]).evaluate()
+    assert "the texts of this evaluation are not saved" in caplog.text
+    with pytest.raises(OSError, match="texts"):
+        make_trainer(tiny_gpt2, tokenizer, tmp_path, [ending]).evaluate()
+    with pytest.raises(OSError, match=r"/texts' cannot be written: File exists"):
+        mauve_callback(save_texts=texts)
+
+
+@pytest.mark.parametrize("name", ["eval", "eval_news"])
+def test_weights_that_change_after_an_interrupt_are_scored_anew(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, name: str
+) -> None:
+    class Interrupt(transformers.TrainerCallback):  # type: ignore[misc]
+        def on_evaluate(self, *_: Any, **__: Any) -> None:
+            raise KeyboardInterrupt
+
+    written: list[int] = []
+
+    def writer(prompts: list[str]) -> list[str]:
+        written.append(len(prompts))
+        return [f"{len(written)} ships {index} sail" for index in range(len(prompts))]
+
+    callback, interrupt = mauve_callback(generate_fn=writer), Interrupt()
+    rows = rows_of(tokenizer, HUMAN)[:4]
+    sets: Any = rows if name == "eval" else {"news": rows, "prose": rows}
+    trainer = make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback, interrupt], eval_dataset=sets)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.train()
+    trainer.remove_callback(interrupt)
+    for times in (2, 3):
+        trainer.evaluate(rows, metric_key_prefix=name)
+        assert len(written) == times
+
+
 def test_the_prefix_is_read_from_the_runtime() -> None:
     assert evaluation_prefix({"eval_runtime": 1.0}) == "eval"
     assert evaluation_prefix({"loss": 1.0, "epoch": 1.0}) is None
     assert evaluation_prefix({"train_runtime": 1.0}, training=True) is None
     assert evaluation_prefix({"train_runtime": 1.0}) == "train"
+    assert evaluation_prefix({"eval_writing_runtime": 7.0, "eval_runtime": 1.0}) == "eval"
 
 
 # --- other Trainers -----------------------------------------------------------------------------------------------

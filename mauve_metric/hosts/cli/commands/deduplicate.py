@@ -9,6 +9,7 @@ import re
 from mauve_metric.hosts.cli.flags import CommandParser, count
 from mauve_metric.hosts.cli.inputs_and_outputs import reading, show
 from mauve_metric.inputs.files import read_texts
+from mauve_metric.runtime.outputs import check_ending, written_whole
 from mauve_metric.runtime.plain_text import is_blank
 
 HELP = "keep one text of each group of near duplicates, or one copy of each repeated passage"
@@ -43,8 +44,8 @@ def run(options: argparse.Namespace) -> None:
     from mauve_metric.apps.describing.duplicates.near_duplicates import EXACT, PUBLISHED, deduplicate
     from mauve_metric.apps.describing.duplicates.repeated_substrings import cut_repeated
 
-    if options.output is not None and not options.output.endswith((".jsonl", ".txt")):
-        raise ValueError(f"texts are written to .jsonl or .txt, got {options.output!r}")
+    if options.output is not None:
+        check_ending("file of texts", options.output, (".jsonl", ".txt"))
     texts = read_texts(options.texts, options.text_field, **reading(options))
     against = [text for file in options.against for text in read_texts(file, options.text_field, **reading(options))]
     if options.substrings is not None:
@@ -65,9 +66,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _write(texts: list[str], path: str) -> None:
     """Write the texts to a file atomically."""
-    from mauve_metric.runtime.outputs import written_whole
-
-    if path.endswith(".txt"):
+    if path.lower().endswith(".txt"):
         many = sum(len(re.split("[\r\n]", text.strip("\r\n"))) > 1 for text in texts)
         if many:
             raise ValueError(f"a .txt file holds one text a line, and {many} texts have several: write .jsonl")

@@ -122,7 +122,7 @@ def _is_equal(then: object, now: object) -> bool:
 
 def _result_before(signature: str) -> Mapping[str, Any]:
     """The JSON of a result, or a signature alone in its place."""
-    if not signature.endswith(".json"):
+    if not signature.lower().endswith(".json"):
         return {"signature": signature.removeprefix("signature: ")}
     from mauve_metric.inputs.json_rows import read_json
 

@@ -69,7 +69,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
     if options.folder is None:
         alone = next((name for name in _ONLY_WITH_FOLDER if flags[name] is not None), None)
         return None if alone is None else f"{flag_of(alone)} needs -o DIR, a folder that all workers share"
-    if Path(options.folder).suffix in (*REPORT_FILES, ".json", ".csv", ".md", ".tex"):
+    if Path(options.folder).suffix.lower() in (*REPORT_FILES, ".json", ".csv", ".md", ".tex"):
         return "-o names the folder of a job over many files: write a result by --json > FILE or --report FILE"
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"

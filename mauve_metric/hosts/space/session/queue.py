@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mauve_metric.hosts.space.limits import Limits
-from mauve_metric.hosts.space.session.run import Run, duration
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.hosts.space.session.run import Run
+from mauve_metric.runtime.plain_text import counted, duration
 
 # Of gradio's 40 threads: each run that waits here holds one. The others wait in gradio's own queue.
 ONE_RUN: dict[str, Any] = {"concurrency_id": "model", "concurrency_limit": 24}
@@ -99,4 +99,4 @@ class Turns:
         began = [ticket.began for ticket in self._tickets if ticket.began is not None]
         passed = time.monotonic() - began[0] if began else 0.0
         left = ended * sum(self._past) / len(self._past) - passed
-        return f"in about {duration(max(left, 1.0))}"
+        return f"in about {duration(left)}"

@@ -15,7 +15,7 @@ from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.report.first_screen import verdict_line
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.errors import USER_ERRORS
-from mauve_metric.runtime.plain_text import counted
+from mauve_metric.runtime.plain_text import duration
 
 logger = logging.getLogger(__name__)
 
@@ -157,16 +157,6 @@ class Run:
     def _tell_reading(self, words: str, done: int) -> None:
         self.share_read = min((self._read + done) / self._all, 1.0)
         self.stage(READ[0] + (READ[1] - READ[0]) * self.share_read, words)
-
-
-def duration(seconds: float) -> str:
-    """Format a duration in whole seconds or minutes.
-
-    >>> duration(1), duration(59.2), duration(100)
-    ('1 second', '59 seconds', '2 minutes')
-    """
-    number, unit = (max(round(seconds), 1), "second") if seconds <= 60 else (round(seconds / 60), "minute")
-    return counted(number, unit)
 
 
 TOKEN = 5  # characters of a token, about: a text is read up to the featurizer's number of tokens

@@ -28,7 +28,16 @@ def test_near_duplicates_are_removed_from_a_set(tmp_path: Path, capsys: pytest.C
     assert main(["deduplicate", texts, "-o", texts]) == 1  # would replace what is read
     assert "would replace" in capsys.readouterr().err
     assert main(["deduplicate", texts, "-o", str(tmp_path / "kept.csv")]) == 1
-    assert ".jsonl or .txt" in capsys.readouterr().err
+    assert "expected a name that ends in .jsonl, .txt" in capsys.readouterr().err
+
+
+def test_texts_are_written_to_endings_in_capitals_too(tmp_path: Path) -> None:
+    texts = write_jsonl(tmp_path / "texts.jsonl", TEXTS)
+    for name, line in (("kept.JSONL", json.dumps({"text": TEXTS[0]})), ("kept.Txt", TEXTS[0])):
+        assert main(["deduplicate", texts, "-o", str(tmp_path / name)]) == 0
+        assert (tmp_path / name).read_text(encoding="utf-8").splitlines()[0] == line
+    with pytest.raises(SystemExit):  # -o names a folder there
+        main(["score", texts, texts, "-o", str(tmp_path / "report.HTML")])
 
 
 def test_repeated_passages_are_cut_out_of_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

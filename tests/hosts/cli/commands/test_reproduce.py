@@ -49,6 +49,8 @@ def test_what_differs_is_named(files: tuple[str, str], tmp_path: Path, capsys: p
         return status, [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:]]
 
     assert again(*files) == (0, [])
+    stored = tmp_path / "score.JSON"
+    assert again(*files) == (0, [])
     before["signature"] = before["signature"].replace("|mauve_metric:", "|mauve_metric:before-")
     assert again(*files) == (0, ["mauve_metric"])
     status, names = again(*files[::-1])
