@@ -137,7 +137,7 @@ def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(
         page.uncheck("#aligned input")  # while the change is checked
         page.click("#choices > button")
         may_answer.set()
-        wait_until(lambda: len(said) == 2, 600)
+        wait_until(lambda: len(said) >= 2, 600)
         assert said[0] and not said[1]
         page.wait_for_selector("#stale .mm-stale", state="detached")
 

@@ -103,7 +103,7 @@ def test_what_is_chosen_while_another_file_is_read_counts_too(
     page.click("#human_file [aria-label^=Clear]")
     going.set()
     # a set whose removal is not answered for yet has the column of an equal file
-    wait_until(lambda: [*narrow.handlers.sessions._sessions.values()][-1].edition == 7, 600)  # and the arrival
+    wait_until(lambda: [*narrow.handlers.sessions._sessions.values()][-1].edition >= 7, 600)  # and the arrival
     begin("model", first)
     page.set_input_files("#model_file input[type=file]", other)
     page.wait_for_selector("#model_file :text('two')")
@@ -125,7 +125,7 @@ def test_what_is_chosen_while_another_file_is_read_counts_too(
         narrow.handlers, "_models_shown", lambda *given: (answers.append(shown(*given)), answers[-1])[1]
     )
     page.evaluate("for (const number of [1, 2]) document.querySelector(`#model_${number}_remove`).click()")
-    wait_until(lambda: len(answers) == 2, 600)  # of which the other is for what another set has taken the place of
+    wait_until(lambda: len(answers) >= 2, 600)  # of which the other is for what another set has taken the place of
     assert sum(len(session.models) for session in narrow.handlers.sessions._sessions.values()) == 1
     page.wait_for_selector("#model_2", state="hidden")
     page.wait_for_selector("#model_1_preview li")
