@@ -80,7 +80,7 @@ def test_failed_tests_are_named_and_the_others_are_complete(
         stress_test(TEXTS, featurizers={"a": broken, "b": broken}, perturbations="typos", **OPTIONS)
     with caplog.at_level(logging.INFO, logger="mauve_metric.apps.studies.stress_test"):
         stress_test(TEXTS, featurizers={"bag": bag_of_words}, perturbations="typos", strengths=[1], **OPTIONS)
-    assert "bag: 1 sets of 80 texts, about 0 seconds to featurize" in caplog.text
+    assert "bag: 1 sets of 80 texts, about 1 second to featurize" in caplog.text
 
 
 def test_the_json_has_the_keys_that_are_promised(found: StressTest) -> None:
