@@ -20,7 +20,7 @@ import numpy as np
 from mauve_metric.arrays import Bools, Hashes, Integers, Rows
 from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition
 from mauve_metric.features.row_blocks import as_rows, copies, order_of_keys, some_numbers
-from mauve_metric.measures.groups import FEWEST_GROUPS, Design, design_of, pair_of_groups, same_origin
+from mauve_metric.measures.groups import DECLARED, FEWEST_GROUPS, Design, design_of, pair_of_groups, same_origin
 from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
 from mauve_metric.measures.shared_prompts import find_pairs, standardised
@@ -72,7 +72,7 @@ def _with_repetition(human: FeatureSet, model: FeatureSet, seed: int) -> Feature
     dependence = model.dependence
     if dependence is None or dependence.repetition is not None or dependence.design == "independent":
         return model
-    codes = codes_of(human, model) if dependence.design in ("aligned", "prompts") else None
+    codes = codes_of(human, model) if dependence.design in DECLARED else None
     _, _, repetition = _repetition(human, model, codes or (), seed)
     return replace(model, dependence=dependence._replace(repetition=repetition))
 

@@ -655,9 +655,9 @@ class FeaturizeJob:
             if side.kind != "text":
                 got = f"{'tokens' if side.kind == 'tokens' else 'features'} as {side.argument}"
                 raise WrongOption(f"match_lengths='truncate' needs texts on both sides, got {got}")
-            kept: dict[str, Any] = {"empty_texts": "keep", "missing": self.config.empty_texts == "drop"}
-            texts = text_source(side.argument, side.content, text_field=self.run.text_field, **kept).texts
-            matched[name] = side.with_texts(list(texts))
+            missing, text_field = self.config.empty_texts == "drop", self.run.text_field
+            read = text_source(side.argument, side.content, text_field=text_field, empty_texts="keep", missing=missing)
+            matched[name] = side.with_texts(list(read.texts))
         encoder = self.load()
         medians = []
         for side in matched.values():

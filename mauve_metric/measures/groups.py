@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from mauve_metric.arrays import Counts, Integers, Labels
 
 Design = Literal["undeclared", "independent", "aligned", "prompts", "found"]
-SHARED = ("aligned", "prompts", "found")  # designs in which texts depend on each other
+DECLARED: tuple[Design, ...] = ("aligned", "prompts")  # designs in which a user says which texts share a prompt
+SHARED: tuple[Design, ...] = (*DECLARED, "found")  # designs in which texts depend on each other
 
 FEWEST_GROUPS = 10  # below, no interval: a variance of so few numbers is too uncertain
 # From `benchmarks/results/coverage_prompts.csv`.

@@ -129,13 +129,13 @@ def of_result(result: MauveResult) -> Document:
     columns = (*by, *SCORE_COLUMNS[:1], *SCORE_COLUMNS[2:6], *WARNING_COLUMNS)
     tables = {"scores": Table(columns, [row | more for row in scores.rows])}
     tables |= {"featurizers": featurizers_table(result)} if each else {}
-    others = [(printable(name), other.signature) for name, other in each.items()]
+    of_each = [(printable(name), single.signature) for name, single in each.items()]
     reference = f"{printable(result.reference_name)} text"
     title = f"{counted(result.n_q, 'model text')} against {counted(result.n_p, reference)}"
     models = {"model": result}
     table = paper_table({"model": (result, result.mauve)})
     paper = Paper(table, paper_note(models, result.signature), caveats(models))
-    return Document(title, parts, tables, [("", result.signature), *others], paper)
+    return Document(title, parts, tables, [("", result.signature), *of_each], paper)
 
 
 def codes_of_warnings(warnings: Iterable[ScoreWarning]) -> str:
@@ -177,7 +177,7 @@ def of_comparison(comparison: Comparison) -> Document:
     if comparison.subgroups:
         parts += [Heading("Subgroups"), Prose([words.missed_sentence(comparison.subgroups)])]
         parts += [tables["subgroups"], Prose([words.subgroup_note(comparison)])]
-    others = [(printable(name), other.signature) for name, other in comparison.by_featurizer.items()]
+    of_each = [(printable(name), single.signature) for name, single in comparison.by_featurizer.items()]
     tables |= {"models": models_table._replace(columns=(*models_table.columns, *CSV_COLUMNS))}
     title = f"{models} against {first.n_p} {printable(first.reference_name)} texts, {first.num_buckets} common buckets"
     called = words.with_labels(comparison)
@@ -186,7 +186,7 @@ def of_comparison(comparison: Comparison) -> Document:
     below = [ranking_sentence(comparison)] if len(comparison.models) > 1 else []
     note = paper_note(called.models, next(iter(called.own.values())).signature)
     paper = Paper(table, note, [*below, *caveats(called.models)])
-    return Document(title, parts, tables, [("", comparison.signature), *others], paper)
+    return Document(title, parts, tables, [("", comparison.signature), *of_each], paper)
 
 
 def _comparison_tables(comparison: Comparison) -> dict[str, Table]:

@@ -85,7 +85,7 @@ def report_page(comparison: Comparison, measures: Document | None = None) -> str
     warnings = words.collected_warnings(comparison)
     signatures = [("comparison", comparison.signature)]
     signatures += [
-        (f"comparison, {printable(name)}", other.signature) for name, other in comparison.by_featurizer.items()
+        (f"comparison, {printable(name)}", single.signature) for name, single in comparison.by_featurizer.items()
     ]
     for name, result in comparison.models.items():
         signatures.append((f"{name}, common buckets", result.signature))

@@ -15,7 +15,7 @@ import numpy as np
 
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.measures.groups import GROUPS_A_BUCKET
+from mauve_metric.measures.groups import DECLARED, GROUPS_A_BUCKET
 from mauve_metric.options import (
     VERBATIM,
     MauveConfig,
@@ -88,7 +88,7 @@ def _explicit_entry(p: FeatureSet, q: FeatureSet, config: MauveConfig) -> dict[s
 def groups_entry(*sides: FeatureSet) -> dict[str, object]:
     """A digest of the declared groups of the texts of all sides, where they are not the rows of aligned sets."""
     codes = [side.groups for side in sides if side.groups is not None]
-    if sides[-1].design not in ("aligned", "prompts") or len(codes) < len(sides):
+    if sides[-1].design not in DECLARED or len(codes) < len(sides):
         return {}
     _, first, group_of = np.unique(np.concatenate(codes), return_index=True, return_inverse=True)
     texts = first[group_of].astype("<i8")  # of each the first one of its group

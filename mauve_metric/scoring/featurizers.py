@@ -105,9 +105,7 @@ def join_featurizers(
     """
     first: Any = next(iter(scored.values()))[0]
     results = {name: result_of for name, (result_of, _) in scored.items()}
-    entries = featurizers_entries(first.signature_entries, [each.signature for each in results.values()])
-    settings: dict[str, Any] = {"warnings": (*first.warnings, *missing), "signature_entries": entries}
-    result = replace(first, by_featurizer=results, **settings)
+    result = replace(first, by_featurizer=results, warnings=(*first.warnings, *missing))
     return together(result, [sets for _, sets in scored.values()], config)
 
 
@@ -141,8 +139,10 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
         learned, codes = learned_scores.get(name, (None, None))
         each = {label: single.models[name] for label, single in comparison.by_featurizer.items()}
         models[name] = judged_together(result, each, learned, codes, config)
-    ranked = ranked_by_closeness(models, config)
-    return replace(comparison, models=models, together_ranking=ranking, together_differences=differences, **ranked)
+    of_featurizers = [single.signature for single in comparison.by_featurizer.values()]
+    entries = featurizers_entries(comparison.signature_entries, of_featurizers)
+    compared = replace(comparison, models=models, signature_entries=entries, **ranked_by_closeness(models, config))
+    return replace(compared, together_ranking=ranking, together_differences=differences)
 
 
 def judged_together(

@@ -21,7 +21,14 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.pretrained import advice_for, is_read
 from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import TRAITS
-from mauve_metric.measures.groups import FEW_GROUPS, GROUPS_A_BUCKET, GroupCounts, answers_of_one_side, is_uneven
+from mauve_metric.measures.groups import (
+    DECLARED,
+    FEW_GROUPS,
+    GROUPS_A_BUCKET,
+    GroupCounts,
+    answers_of_one_side,
+    is_uneven,
+)
 from mauve_metric.runtime.plain_text import counted, printable
 from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
@@ -246,7 +253,7 @@ def _shared_texts(p: FeatureSet, q: FeatureSet, p_hashes: Hashes, q_hashes: Hash
     But where nearly all are, one file was given twice.
     """
     shared: Bools = np.isin(q_hashes, p_hashes)
-    if q.design not in ("aligned", "prompts") or p.groups is None or q.groups is None or shared.mean() > ONE_FILE_SHARE:
+    if q.design not in DECLARED or p.groups is None or q.groups is None or shared.mean() > ONE_FILE_SHARE:
         return shared
     of_prompt = {*zip(p_hashes.tolist(), p.groups.tolist(), strict=True)}
     answers = [pair in of_prompt for pair in zip(q_hashes.tolist(), q.groups.tolist(), strict=True)]

@@ -134,7 +134,7 @@ def describe(
     description = describe_read(sets, names, more)
     if rows and with_features and not missing:
         for of_set, features in zip((human, *others), evaluation.divisible, strict=True):
-            of_set.side = features
+            of_set.side = features  # subgroups keep the pairs that were found
     return replace(description, by_subgroup=_describe_subgroups(sets, rows, names, more))
 
 

@@ -7,7 +7,7 @@ import itertools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mauve_metric.apps.generation import conversations
 from mauve_metric.apps.generation.conversations import Conversation
@@ -163,8 +163,9 @@ class PromptSource:
         wanted = self.options.num_samples
         if self._prompts is None:
             return [""] * (num_references if wanted is None else wanted)
-        kept: dict[str, Any] = {"empty_texts": "keep", "side": "prompt", "cure": ""}
-        source = text_source("prompts", self._prompts, text_field=self.text_field, **kept)
+        source = text_source(
+            "prompts", self._prompts, text_field=self.text_field, empty_texts="keep", side="prompt", cure=""
+        )
         texts = list(source.texts)
         if not texts:
             raise ValueError("prompts must hold at least one text, got none")
