@@ -544,11 +544,14 @@ class FeaturizeJob:
         """The texts of a side that is given as texts, as they are featurized."""
         return list(self.source(side.argument, side.content).texts)
 
-    def of_texts(self, name: str, data: object) -> FeatureSet:
-        """The features of texts in any form that `text_source` takes, or of a source."""
+    def of_texts(self, name: str, data: object, marks: bool = True) -> FeatureSet:
+        """The features of texts in any form that `text_source` takes, or of a source.
+
+        marks: with hashes of the texts, their marks, and numbers of their format.
+        """
         source = data if isinstance(data, TextSource) else self.source(name, data)
         hashes = TextHashes()
-        texts = hashes.watch(source.texts)
+        texts = hashes.watch(source.texts) if marks else source.texts
         self.check_asked()
         function = text_function(self.config.featurize_model_name, self.run.server)
         if function is not None:
@@ -562,7 +565,8 @@ class FeaturizeJob:
         else:
             stored = self._by_model(name, texts, source.texts if isinstance(source.texts, list) else None)
         rows = check_features(f"the features of {name}", stored.features)
-        fields: dict[str, Any] = {"unseen": stored.unseen, "unseen_formats": stored.unseen_formats, **hashes.fields()}
+        fields: dict[str, Any] = {"unseen": stored.unseen, "unseen_formats": stored.unseen_formats}
+        fields |= hashes.fields() if marks else {}
         identity = stored.identity
         if source.stripping is not None:
             identity = {**(identity or {}), **source.stripping.identity()}

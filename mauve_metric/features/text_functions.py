@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mauve_metric.arrays import Array, Hashes
+from mauve_metric.arrays import Array
 from mauve_metric.features.embedding_server import PREFIX, server_of
 from mauve_metric.features.encode_objects import encode_identity, encode_name, is_encode_object
 from mauve_metric.features.text_encoder import TextEncoder
@@ -30,6 +31,7 @@ COLUMNS = 512  # of each half of a row
 KEPT_LETTERS = 3  # words up to here are themselves, longer ones only "a long word": grammar is in the short ones
 LETTERS_WEIGHT = 1.5  # of the letters' half; the words' half is 1
 REVISION = "v1"  # in signatures and stored features: to change with what makes the rows
+_CHARACTERS_A_BLOCK = 2**16  # of texts that are hashed at once
 _WORD = re.compile(r"\w+|[^\w\s]")
 START, END = "\x02", "\x03"
 MOST_WRITING = 8  # n-grams that are listed of how texts are written
@@ -56,13 +58,25 @@ def ngram_features(texts: Sequence[str]) -> Array:
     >>> ngram_features(["The cat sat on the mat.", "the cat sat on the mat."]).shape
     (2, 1024)
     """
-    rows = np.empty((len(texts), 2 * COLUMNS), dtype=np.float32)
-    for row, text in zip(rows, texts, strict=True):
-        letters = np.frombuffer(f"{START}{text}{END}".encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        kinds = [zlib.crc32(name.encode("utf-8", "surrogatepass")) for name in (START, *kinds_of(text), END)]
-        row[:COLUMNS] = LETTERS_WEIGHT * _hash_pairs(letters.astype(np.uint64))
-        row[COLUMNS:] = _hash_pairs(np.array(kinds, dtype=np.uint64))
+    rows, codes = np.empty((len(texts), 2 * COLUMNS), dtype=np.float32), _Codes()
+    ends = np.cumsum([len(text) for text in texts])
+    for _, numbers in itertools.groupby(range(len(texts)), lambda number: ends[number] // _CHARACTERS_A_BLOCK):
+        block, letters, words = [*numbers], [], []
+        for text in map(texts.__getitem__, block):
+            spelled = f"{START}{text}{END}".encode("utf-32-le", "surrogatepass")
+            letters.append(np.frombuffer(spelled, dtype="<u4"))
+            words.append(np.array([*map(codes.__getitem__, (START, *_WORD.findall(text), END))], dtype=np.uint32))
+        rows[block, :COLUMNS] = LETTERS_WEIGHT * _hash_pairs(letters)
+        rows[block, COLUMNS:] = _hash_pairs(words)
     return rows
+
+
+class _Codes(dict[str, int]):
+    """A number for the kind of each word and mark."""
+
+    def __missing__(self, word: str) -> int:
+        code = self[word] = zlib.crc32(kind(word).encode("utf-8", "surrogatepass"))
+        return code
 
 
 def kinds_of(text: str) -> list[str]:
@@ -87,13 +101,22 @@ def kind(word: str) -> str:
     return "Long" if word[0].isupper() else "long"
 
 
-def _hash_pairs(items: Hashes) -> Array:
-    """Counts of pairs of neighbours, hashed to columns with a sign: a row of length one."""
-    pairs, counts = np.unique(mix(mix(items[:-1]) + items[1:]), return_counts=True)
-    weights = np.where(pairs >> np.uint64(63), np.sqrt(counts), -np.sqrt(counts))
-    row = np.bincount((pairs % np.uint64(COLUMNS)).astype(np.intp), weights=weights, minlength=COLUMNS)
-    length = float(np.linalg.norm(row))
-    return row / length if length > 0 else row  # signs may cancel out in the shortest of texts
+def _hash_pairs(texts: Sequence[NDArray[np.uint32]]) -> Array:
+    """Counts of pairs of neighbours, hashed to columns with a sign: a row of length one for each text's two or more."""
+    sizes = np.array([len(items) for items in texts])
+    items = np.concatenate(texts).astype(np.uint64)
+    pairs = np.delete(mix(mix(items[:-1]) + items[1:]), np.cumsum(sizes)[:-1] - 1)  # none of two texts
+    text_of = np.repeat(np.arange(len(texts)), sizes - 1)
+    for of_text in np.split(pairs, np.cumsum(sizes - 1)[:-1]):
+        of_text.sort()
+    first = np.flatnonzero(np.concatenate(([True], (pairs[1:] != pairs[:-1]) | (text_of[1:] != text_of[:-1]))))
+    roots = np.sqrt(np.diff(first, append=len(pairs)))
+    pairs, text_of = pairs[first], text_of[first]
+    column = text_of * COLUMNS + (pairs % np.uint64(COLUMNS)).astype(np.intp)
+    weights = np.where(pairs >> np.uint64(63), roots, -roots)
+    rows = np.bincount(column, weights=weights, minlength=len(texts) * COLUMNS).reshape(len(texts), COLUMNS)
+    lengths = np.array([np.linalg.norm(row) for row in rows])
+    return rows / np.where(lengths > 0, lengths, 1.0)[:, None]  # signs may cancel out in the shortest of texts
 
 
 class NgramUse(NamedTuple):

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -288,10 +289,7 @@ def language_of(text: str) -> str | None:
 def _latin_language(text: str) -> str | None:
     """The language whose small words are most frequent, if they are frequent."""
     words = _LETTERS.findall(text)
-    counts: Counter[str] = Counter()
-    for word, times in Counter(words).items():
-        for language in _LANGUAGES_BY_WORD.get(word, ()):
-            counts[language] += times
+    counts = Counter(chain.from_iterable(filter(None, map(_LANGUAGES_BY_WORD.get, words))))
     (language, count), *others = [*counts.most_common(2), ("", 0)]
     is_clear = count > _SMALL_WORDS * len(words) and count > others[0][1]
     return language if is_clear else None

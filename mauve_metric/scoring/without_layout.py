@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from mauve_metric.features.dependence import PairGroups
 from mauve_metric.features.feature_set import FeaturizeJob
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS, is_text_function
-from mauve_metric.inputs.fingerprints import TRAITS
+from mauve_metric.inputs.fingerprints import TRAITS, format_numbers
 from mauve_metric.inputs.sources import TextSource
 from mauve_metric.inputs.stripping import WRAPPING, PromptEcho
 from mauve_metric.options import STRIP, MauveConfig, RunOptions
@@ -201,11 +203,11 @@ class _Trial(NamedTuple):
             [text if is_blank(new) else new for new, text in zip(side, originals, strict=True)]
             for side, originals in zip(sides, self.texts, strict=True)
         ]
-        p, q = (self.job.of_texts("texts", TextSource(side)) for side in plain)
+        p, q = (self.job.of_texts("texts", TextSource(side), marks=False) for side in plain)
         with side_by_side_of((p, q)) as run:
             learned = learned_score(p.features, q.features, self.groups, self.config, run=run)
-        unseen, seed = p.unseen_formats or (), self.config.seed
-        return learned, check_format(p.format_numbers, q.format_numbers, self.groups, seed, unseen)[2]
+        formats, unseen = [np.array([format_numbers(text) for text in side]) for side in plain], p.unseen_formats or ()
+        return learned, check_format(formats[0], formats[1], self.groups, self.config.seed, unseen)[2]
 
 
 def _rule_of(name: str) -> str | None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_ind
 
+from mauve_metric.features import text_functions
 from mauve_metric.features.text_functions import COLUMNS, LETTERS_WEIGHT, differing_ngrams, kind, ngram_features
 
 TEXT = "The old man walked to the sea, and 3 boats came in."
@@ -26,6 +27,16 @@ def test_each_half_has_its_length_and_the_order_of_texts_is_kept() -> None:
     assert np.allclose(np.linalg.norm(rows[:, COLUMNS:], axis=1), 1)
     assert np.array_equal(rows[0], rows[2]) and not np.array_equal(rows[0], rows[1])
     assert ngram_features([]).shape == (0, 2 * COLUMNS)
+
+
+@pytest.mark.parametrize("characters", [1, 60, 2**16])
+def test_a_row_does_not_depend_on_the_texts_that_are_hashed_with_it(
+    characters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["", TEXT, "a", TEXT[::-1], "a" * 300, TEXT, " ", "b a"]
+    alone = np.concatenate([ngram_features([text]) for text in texts])
+    monkeypatch.setattr(text_functions, "_CHARACTERS_A_BLOCK", characters)
+    assert np.array_equal(ngram_features(texts), alone)
 
 
 def test_the_rows_are_the_same_on_every_machine() -> None:

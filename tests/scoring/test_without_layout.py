@@ -337,7 +337,7 @@ class Trial:
         self.sets: list[list[str]] = []
         self.groups: list[Any] = []
 
-    def of_texts(self, _: str, source: TextSource) -> FeatureSet:
+    def of_texts(self, _: str, source: TextSource, marks: bool = True) -> FeatureSet:
         self.sets.append([*source.texts])
         return FeatureSet(np.zeros((len(self.sets[-1]), 1)))
 

@@ -97,13 +97,14 @@ class PageJob(FeaturizeJob):
             self.encoder = self.encoders.get(self.config)
         return super().load()
 
-    def of_texts(self, name: str, data: object) -> FeatureSet:
+    def of_texts(self, name: str, data: object, marks: bool = True) -> FeatureSet:
         """See `FeaturizeJob.of_texts`."""
         source = data if isinstance(data, TextSource) else self.source(name, data)
-        key = self._key(data if isinstance(data, list) else source.texts)
+        key = self._key(data if isinstance(data, list) else source.texts, marks)
         features = self.kept.pop(key, None)
         if features is None:
-            features = super().of_texts(name, data if isinstance(data, list) else replace(source, texts=list(key[-1])))
+            texts = data if isinstance(data, list) else replace(source, texts=list(key[-1]))
+            features = super().of_texts(name, texts, marks)
         self.kept[key] = features
         return features
 
@@ -113,10 +114,10 @@ class PageJob(FeaturizeJob):
             return list(sets)
         return [texts for texts in sets if self._key(texts) not in self.kept]
 
-    def _key(self, texts: Any) -> tuple[Any, ...]:
+    def _key(self, texts: Any, marks: bool = True) -> tuple[Any, ...]:
         length = None if self.encoder is None else self.encoder.max_text_length
         matched = length if self.config.match_lengths == "truncate" else None
-        return feature_key(self.config), matched, tuple(texts)
+        return feature_key(self.config), matched, marks, tuple(texts)
 
 
 def feature_key(config: MauveConfig) -> tuple[tuple[str, object], ...]:
@@ -126,7 +127,7 @@ def feature_key(config: MauveConfig) -> tuple[tuple[str, object], ...]:
 
 def stored_key(config: MauveConfig, texts: Sequence[str]) -> tuple[object, ...]:
     """The key of `Kept` for texts whose features do not depend on other sets."""
-    return feature_key(config), None, tuple(texts)
+    return feature_key(config), None, True, tuple(texts)
 
 
 def job_of(
