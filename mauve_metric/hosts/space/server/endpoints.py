@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 import gradio as gr
 import numpy as np
+from numpy.typing import NDArray
 
 from mauve_metric.apps.describing.describe import need_features
 from mauve_metric.apps.describing.description import Description
@@ -256,7 +257,7 @@ def _of_type(hint: object) -> Schema:
         return {"anyOf": [_of_type(part) for part in inner]}
     if origin is Literal:
         return {"enum": list(inner)}
-    if origin is np.ndarray:
+    if origin in (np.ndarray, NDArray):  # an alias of its own from numpy 2.5
         return {"type": "array", "items": {"type": "number"}}
     if origin is tuple:
         several = {} if Ellipsis in inner else {"minItems": len(inner), "maxItems": len(inner)}
