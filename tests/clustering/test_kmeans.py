@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans as kmeans_module
-from mauve_metric.clustering.kmeans import _split, _spread_start, _start, kmeans
+from mauve_metric.clustering.kmeans import _split, _spread_start, _start, kmeans, sample_numbers
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 torch = pytest.importorskip("torch")
@@ -124,3 +124,41 @@ def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[
     _split(centres, counts, n)
     assert counts.tolist() == expected.tolist()
     np.testing.assert_array_equal(centres, moved)
+
+
+def test_equal_rows_are_one_kind_whatever_the_sign_of_their_zeros() -> None:
+    assert kmeans_module._kinds(np.array([[0, 1], [-0.0, 1], [1, 0], [1, -0.0], [0, 0]], dtype=np.float32)) == 3
+
+
+def test_centres_are_fitted_on_all_rows_or_on_256_for_each_in_faiss_order() -> None:
+    assert sample_numbers(768, 3, 9).tolist() == list(range(768))
+    found = sample_numbers(769, 3, 9)
+    assert found.tolist() == kmeans_module._random_order(769, 9)[:768].tolist() and found.dtype == np.int64
+
+
+@pytest.mark.parametrize(("k", "draws"), [(20, 4), (60, 6)])
+def test_k_means_plus_plus_draws_more_rows_for_more_centres(k: int, draws: int) -> None:
+    """2 + log k, rounded down; other numbers give other starts."""
+    data = rows(300, 4, seed=9).astype(np.float32)
+    found, same, *others = (
+        kmeans_module.fit(data, k, 1, 1, 5, plus_plus) for plus_plus in (True, draws, draws - 1, draws + 1)
+    )
+    np.testing.assert_array_equal(found, same)
+    assert not any(np.array_equal(found, other) for other in others)
+
+
+@pytest.mark.parametrize(("n", "k", "restart"), [(50, 7, 0), (50, 7, 2), (2600, 3, 1), (2600, 510, 1)])
+def test_each_next_centre_leaves_the_least_of_those_that_were_drawn(n: int, k: int, restart: int) -> None:
+    """By one loop over rows, as published; of 2500 rows, or of five for each centre where these are more."""
+    data = rows(n, 3, seed=n).astype(np.float32)
+    sample = kmeans_module._random_order(n, 4 + 1 + restart * 15_486_557)[: max(2500, 5 * k)]
+    wide, rng, chosen = data[sample].astype(np.float64), np.random.default_rng([4, restart]), [0]
+    nearest = np.square(wide - wide[0]).sum(axis=1)
+    while len(chosen) < min(k, 12):
+        sums = np.cumsum(nearest)
+        drawn = np.searchsorted(sums, rng.random(3) * sums[-1])
+        left = [np.minimum(nearest, np.square(wide - wide[place]).sum(axis=1)) for place in drawn]
+        best = int(np.argmin([of_place.sum() for of_place in left]))
+        chosen.append(int(drawn[best]))
+        nearest = left[best]
+    assert _spread_start(data, k, restart, 4, 3)[:12].tolist() == sample[chosen].tolist()

@@ -82,6 +82,14 @@ def test_project_of_constant_features_is_one_zero_column(features: Floats) -> No
     assert project(features).tolist() == [[0.0]] * len(features)
 
 
+@pytest.mark.parametrize(("pairs", "kept"), [((9, 1), 1), ((8, 2), 2), ((45, 45, 10), 2), ((45, 44, 11), 3)])
+def test_a_share_that_is_reached_but_for_rounding_is_reached(pairs: tuple[int, ...], kept: int) -> None:
+    """Pairs of opposite rows along the axes, whose shares of the variance are those of their numbers."""
+    half = np.repeat(np.eye(len(pairs)), pairs, axis=0)
+    assert project(np.concatenate([half, -half]), 0.9).shape[1] == kept
+    assert project(np.concatenate([half, -half]), 1.0).shape[1] == len(pairs)
+
+
 def test_project_sees_small_differences() -> None:
     # directions 1e-6 apart are different (float32 features differ by 6e-8), and stay so
     features = np.array([[1, 0], [1, 1e-6]] * 5)
