@@ -67,12 +67,7 @@ def _best_run(
     rule of faiss's kernels: such a restart is left to faiss. Ties do not matter where there are no more kinds of rows
     than centres: then each kind has a bucket of its own in the end.
     """
-    search: NearestCentres
-    if is_tensor(rows):
-        search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
-    else:
-        search = nearest_centres(rows, num_buckets)
-        squared = float(np.einsum("ij,ij->i", rows, rows).sum(dtype=np.float64))
+    search: NearestCentres = on_device.DeviceCentres(rows) if is_tensor(rows) else nearest_centres(rows, num_buckets)
     draws = 2 + int(np.log(num_buckets)) if plus_plus is True else int(plus_plus)
     choose = partial(_spread_start, draws=draws) if draws else _start
     starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
@@ -87,7 +82,7 @@ def _best_run(
         ends |= zip(some, _lloyd(search, np.stack([starts[restart] for restart in some]), max_iter), strict=True)
     count = sum(end.iterations for end in ends.values())
     logger.info("k-means: %d rows, %d buckets, %d iterations in %d runs", len(rows), num_buckets, count, num_redo)
-    return min((ends[restart] for restart in range(num_redo)), key=lambda end: squared + end.cost)
+    return min((ends[restart] for restart in range(num_redo)), key=lambda end: end.cost)
 
 
 class _End(NamedTuple):

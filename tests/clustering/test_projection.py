@@ -12,6 +12,7 @@ from mauve_metric import compute_mauve
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering.kmeans import kmeans
 from mauve_metric.clustering.projection import fit_projection, is_scikit_learns_choice, project, unit_rows
+from mauve_metric.features.array_files import BlockwiseRows
 from mauve_metric.features.row_blocks import ArrayRows, content_order
 
 Floats = NDArray[np.float64]
@@ -90,11 +91,38 @@ def test_a_share_that_is_reached_but_for_rounding_is_reached(pairs: tuple[int, .
     assert project(np.concatenate([half, -half]), 1.0).shape[1] == len(pairs)
 
 
+def test_a_projection_does_not_depend_on_the_blocks() -> None:
+    """Of which the second half points elsewhere, so that the first block's mean is far from that of all."""
+    features = rows(300, 8, seed=7)
+    features[150:] += 3 * rows(1, 8, seed=8)
+    in_blocks = BlockwiseRows((300, 8), lambda: iter([features[:100], features[100:170], features[170:]]))
+    whole, found = (fit_projection(some, 0.99) for some in (ArrayRows(features), in_blocks))
+    np.testing.assert_allclose(found.mean, unit_rows(features).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.directions, whole.directions, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.apply_all(in_blocks), whole.apply(features), rtol=0, atol=2e-7)  # float32
+
+
+def test_few_rows_have_no_direction_beyond_their_differences() -> None:
+    found = project(rows(10, 40, seed=3), 1.0)
+    assert found.shape == (10, 10) and not found[:, 9].any() and (np.abs(found[:, :9]).max(axis=0) > 1e-3).all()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_half_of_the_variance_is_reached_by_one_of_two_equal_directions(kind: type) -> None:
+    half = np.repeat(np.eye(2), 5, axis=0).astype(kind)
+    assert project(np.concatenate([half, -half]), 0.5).shape[1] == 1
+    assert project(np.repeat(noise(400, 6, seed=8).astype(kind), 2, axis=1), 1.0).shape[1] == 12  # six are copies
+
+
 def test_project_sees_small_differences() -> None:
     # directions 1e-6 apart are different (float32 features differ by 6e-8), and stay so
     features = np.array([[1, 0], [1, 1e-6]] * 5)
     found = project(features)
     assert abs(found[0, 0] - found[1, 0]) == pytest.approx(1e-6, rel=1e-5)
+    for d in (2, 300):  # a distance of 1e-13 is rounding, however many rows are added up
+        near = np.zeros((100, d))
+        near[:, 0], near[::2, 1] = 1, 1e-13
+        assert not project(near).any()
 
 
 @pytest.mark.parametrize(
