@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans, nearest_centres
 from mauve_metric.clustering.nearest_centres import AllCentres, BoundedCentres, assign
+from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.optional_imports import import_faiss
 
 Rows = NDArray[np.float32]
@@ -304,6 +305,42 @@ def test_clusterings_do_not_depend_on_the_bounds(make: Any, monkeypatch: pytest.
     monkeypatch.setattr("mauve_metric.runtime.low_precision.pays", always)
     np.testing.assert_array_equal(kmeans.kmeans(points, 160, 2, 100, seed=25), expected)
     assert asked
+
+
+@pytest.mark.parametrize("low", [False, True])
+def test_bounds_are_those_of_heads_and_lengths_and_have_room_for_rounding(
+    low: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three times the rounding of a distance in float32, eight times in bfloat16, and what underflows."""
+    points = rows(300, 200, 0.7)
+    centres = points[:40] + np.float32(0.01)
+    wide, ends = points.astype(np.float64), centres.astype(np.float64)
+    squares = np.einsum("ij,ij->i", centres, centres)
+    (part,) = parts_of(BoundedCentres(points, low), centres)
+    assert (part.low is not None) == low
+    for name in ("limit_bits", "bound_bits"):
+        monkeypatch.setattr(low_precision, name, lambda numbers: numbers)
+    error = 216 * 2.0**-24 * (np.linalg.norm(wide, axis=1).max() + np.linalg.norm(ends, axis=1).max()) ** 2
+    own = squared_distances(points, centres).min(axis=1)
+    least, most = (8, own) if low else (3, own - np.square(wide).sum(axis=1))
+    np.testing.assert_allclose(part._limits(squares) - most, least * error, rtol=0.1)
+    shifted = part._as_bounds(part.own, np.arange(300), squares)
+    np.testing.assert_allclose(most - shifted, 8 * error if low else 0, atol=0.3 * error)
+    if not low:
+        for width in (64, 128):
+            heads = squared_distances(points[:, :width], centres[:, :width])
+            rest = [np.linalg.norm(some[:, width:], axis=1) for some in (wide, ends)]
+            bounds = heads + np.square(rest[0][:, None] - rest[1]) - np.square(wide).sum(axis=1)[:, None]
+            np.testing.assert_allclose(part._bounds(centres, squares, width).T, bounds, atol=error)
+    nothing = np.zeros((300, 200), dtype=np.float32)
+    (part,) = parts_of(BoundedCentres(nothing), nothing[:3])
+    np.testing.assert_allclose(part._limits(np.zeros(3, dtype=np.float32)), 200e-36, rtol=1e-6)
+
+
+def parts_of(search: BoundedCentres, centres: Rows) -> list[Any]:
+    """The parts of a search that has started."""
+    search.start(centres[None])
+    return search._parts
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
