@@ -102,6 +102,8 @@ def test_the_hash_depends_on_the_format_and_not_on_the_blocks(tmp_path: Path, fi
     assert content(ArrayRows(whole)) == content(InSmallBlocks(whole)) == content(ArrayRows(np.asfortranarray(whole)))
     assert content(ArrayRows(whole.view(np.float32))) != content(ArrayRows(whole))
     assert content(ArrayRows(whole[::-1])) != content(ArrayRows(whole))
+    with pytest.raises(RuntimeError, match="rows that are not hashed"):
+        blocks.WatchedRows(ArrayRows(whole), blocks.unwatched, hashed=False).content()
 
 
 def test_rows_that_change_while_they_are_read_are_an_error_and_leave_no_checkpoint(
@@ -114,9 +116,15 @@ def test_rows_that_change_while_they_are_read_are_an_error_and_leave_no_checkpoi
         return whole(*given, **others)
 
     monkeypatch.setattr(kmeans, "fit", fit_and_change)
-    with pytest.raises(ValueError, match="features must stay as they are while they are read"):
-        labels_of(data, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+    for _ in range(2):  # on a full disk too
+        with pytest.raises(ValueError, match="features must stay as they are while they are read"):
+            labels_of(data, tmp_path / "in" / "folders")
+        assert list(tmp_path.glob("in/folders/*")) == []
+        monkeypatch.setattr(np, "savez", full)
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device")
 
 
 def damaged(content: bytes) -> Iterator[bytes]:
@@ -193,9 +201,6 @@ def test_a_folder_that_cannot_be_one_is_refused_before_the_work(tmp_path: Path, 
 def test_a_full_disk_costs_the_checkpoint_and_not_the_buckets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(28, "No space left on device")
-
     labels_of(ROWS[::-1].copy(), tmp_path)
     before = (tmp_path / CHECKPOINT_FILE).read_bytes()
     monkeypatch.setattr(np, "savez", full)

@@ -321,6 +321,7 @@ def test_bounds_are_those_of_heads_and_lengths_and_have_room_for_rounding(
     for name in ("limit_bits", "bound_bits"):
         monkeypatch.setattr(low_precision, name, lambda numbers: numbers)
     error = 216 * 2.0**-24 * (np.linalg.norm(wide, axis=1).max() + np.linalg.norm(ends, axis=1).max()) ** 2
+    assert part._error(squares) == pytest.approx(error, rel=1e-4)
     own = squared_distances(points, centres).min(axis=1)
     least, most = (8, own) if low else (3, own - np.square(wide).sum(axis=1))
     np.testing.assert_allclose(part._limits(squares) - most, least * error, rtol=0.1)
