@@ -224,7 +224,7 @@ def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:
     for empty in np.nonzero(counts == 0)[0]:
         donor = int(counts.argmax())
         chances = (counts - 1) / max(n - k, 1)
-        while n > k and counts[donor] > 1:
+        while n > k:
             if len(drawn) < k:
                 more = random.randint(0, 2**32, size=_DRAWS * k, dtype=np.uint32).astype(np.float32)
                 drawn = np.concatenate([drawn, more / np.float32(2**32 - 1)])
@@ -274,7 +274,6 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
             count = min(1 if few else _DRAWN_TOGETHER, num_buckets - len(chosen))
             sums = np.cumsum(nearest, dtype=np.float64)
             drawn = np.searchsorted(sums, rng.random(count * draws) * sums[-1])
-            drawn = np.minimum(drawn, len(sample) - 1)
             away = distances_of(drawn).reshape(count, draws, -1)
             for of_centre, places in zip(away, drawn.reshape(count, draws), strict=True):
                 np.minimum(of_centre, nearest, out=of_centre)

@@ -41,7 +41,14 @@ def test_kmeans_labels_are_nearest_centres_and_repeatable() -> None:
 
 
 def test_kmeans_of_constant_rows_is_one_bucket() -> None:
-    assert set(kmeans(np.zeros((30, 2), dtype=np.float32), 3)) == {0}
+    for entry in (0, 1, 0.3):
+        assert set(kmeans(np.full((30, 2), entry, dtype=np.float32), 3)) == {0}
+
+
+def test_rows_of_any_number_and_layout_have_the_buckets_of_float32() -> None:
+    data = rows(300, 4, seed=8).astype(np.float32)
+    for same in (data.astype(np.float64), np.asfortranarray(data), np.asfortranarray(data.astype(np.float64))):
+        np.testing.assert_array_equal(kmeans(same, 6), kmeans(data, 6))
 
 
 def test_kmeans_with_as_many_buckets_as_rows() -> None:
@@ -162,3 +169,11 @@ def test_each_next_centre_leaves_the_least_of_those_that_were_drawn(n: int, k: i
         chosen.append(int(drawn[best]))
         nearest = left[best]
     assert _spread_start(data, k, restart, 4, 3)[:12].tolist() == sample[chosen].tolist()
+
+
+def test_starts_are_drawn_one_by_one_where_all_distances_of_the_sample_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, starts = rows(50, 3, seed=1).astype(np.float32), {}
+    for most in (2500, 2499, 100, 0, 2**24):
+        monkeypatch.setattr(kmeans_module, "_MOST_PRODUCTS", most)
+        starts[most] = _spread_start(data, 40, 0, 1, 3).tolist()
+    assert starts[2500] == starts[2**24] != starts[0] == starts[2499] == starts[100]

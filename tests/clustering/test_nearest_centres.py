@@ -328,7 +328,7 @@ def test_bounds_are_those_of_heads_and_lengths_and_have_room_for_rounding(
     shifted = part._as_bounds(part.own, np.arange(300), squares)
     np.testing.assert_allclose(most - shifted, 8 * error if low else 0, atol=0.3 * error)
     if not low:
-        for width in (64, 128):
+        for width in (64, 128, 200):
             heads = squared_distances(points[:, :width], centres[:, :width])
             rest = [np.linalg.norm(some[:, width:], axis=1) for some in (wide, ends)]
             bounds = heads + np.square(rest[0][:, None] - rest[1]) - np.square(wide).sum(axis=1)[:, None]
