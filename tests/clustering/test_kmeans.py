@@ -177,3 +177,46 @@ def test_starts_are_drawn_one_by_one_where_all_distances_of_the_sample_are_few(m
         monkeypatch.setattr(kmeans_module, "_MOST_PRODUCTS", most)
         starts[most] = _spread_start(data, 40, 0, 1, 3).tolist()
     assert starts[2500] == starts[2**24] != starts[0] == starts[2499] == starts[100]
+
+
+@pytest.mark.parametrize("with_tensors", [False, True])
+def test_means_that_follow_the_rows_are_those_of_all_rows(with_tensors: bool) -> None:
+    """As single rows move, two exchange their buckets, one bucket is left by all, and is filled again."""
+    data, rng = rows(60, 3, seed=2).astype(np.float32), np.random.default_rng(3)
+    runs = 1 if with_tensors else 2
+    labels = rng.permuted(np.tile(np.arange(60) % 4, (runs, 1)), axis=1)
+    means = kmeans_module._Means(torch.from_numpy(data) if with_tensors else data, runs, 4)
+    before = np.zeros((runs, 4, 3), dtype=np.float32)
+    for change in ("none", "one", "exchange", "none", "leave", "fill"):
+        labels = labels.copy()
+        one, other = np.flatnonzero(labels[0] == 0)[:1], np.flatnonzero(labels[0] == 3)
+        if change == "one":
+            labels[0, one] = 1
+        elif change == "exchange":
+            labels[0, one], labels[0, other[:1]] = 3, 0
+        elif change == "leave":
+            labels[0, other] = 2
+        elif change == "fill":
+            labels[0, :5] = 3
+        updated, was_split = means.update(labels, before)
+        assert was_split.tolist() == [change == "leave", False][:runs]
+        for run in range(runs):
+            for bucket in range(4):
+                if not was_split[run]:
+                    expected = data[labels[run] == bucket].mean(axis=0)
+                    np.testing.assert_allclose(updated[run, bucket], expected, rtol=1e-5, atol=1e-6)
+        if was_split[0]:  # the empty one has half of another
+            shift = np.float32([1 / 1024, -1 / 1024, 1 / 1024])
+            whole = np.stack([data[labels[0] == bucket].mean(axis=0) for bucket in range(3)])
+            halves = np.abs(updated[0, 3] - whole * (1 + shift)).max(axis=1)
+            assert np.count_nonzero(halves < 1e-5) == 1
+        before = updated
+
+
+def test_the_largest_bucket_is_split_where_there_are_as_many_buckets_as_rows() -> None:
+    centres, counts = np.ones((4, 2), dtype=np.float32), np.float32([0, 3, 1, 0])
+    _split(centres, counts, 4)
+    assert counts.tolist() == [0.75, 1.5, 1, 0.75]
+    shift = 1 / 1024
+    expected = np.float32([1 + shift, 1 - shift])
+    np.testing.assert_allclose(centres, [expected * expected[::-1], expected[::-1], [1, 1], expected**2], rtol=1e-6)

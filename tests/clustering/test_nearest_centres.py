@@ -241,7 +241,7 @@ def test_a_run_that_splits_for_ever_ends_beside_others() -> None:
         assert (end.cost, end.iterations) == (alone.cost, alone.iterations) and end.iterations < 100
 
 
-@pytest.mark.parametrize("count", [1, 7, 200, 900])
+@pytest.mark.parametrize("count", [1, 7, 200, 900, 70_000])
 def test_sums_by_place_are_those_of_one_row_after_the_other(count: int) -> None:
     rng = np.random.default_rng(count)
     points, places, numbers = rows(500, 9, 0.0), rng.integers(0, count, size=800), rng.integers(0, 500, size=800)

@@ -13,7 +13,7 @@ import torch
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Labels, Rows
-from mauve_metric.clustering import histograms, kmeans, partition
+from mauve_metric.clustering import histograms, kmeans, partition, projection
 from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
@@ -148,6 +148,8 @@ def test_files_are_read_as_a_whole_and_refused_where_they_do_not_fit(
     np.save(tmp_path / "p.npy", p)
     read = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
     assert read.mauve == compute_mauve(p_features=p, q_features=q, **DRMM).mauve
+    monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 900)
+    assert read.mauve == compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM).mauve
     monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 899)
     message = "quantizer='drmm' does not work in blocks, and reads at most 899 numbers in all sets together, got 900"
     with pytest.raises(ValueError, match=message):
@@ -524,3 +526,32 @@ def test_clusterings_in_blocks_are_those_in_memory(clusterings: int, options: di
     for runs, others in zip(*both, strict=True):
         for run, other in zip(runs, others, strict=True):
             assert np.mean(np.concatenate(run) == np.concatenate(other)) > 0.95
+
+
+def test_a_permutation_test_has_the_first_clustering_by_content() -> None:
+    first, second, third = ([np.array([number])] for number in range(3))
+    assert partition.Partition([], [first, second, third]).labels_without_sets is second
+    assert partition.Partition([], [first]).labels_without_sets is first
+
+
+def test_finer_clusterings_are_fitted_to_eight_rows_a_bucket_and_those_of_many_rows_to_sixteen() -> None:
+    found = [len(partition._rows_of_finer(10**6, k, 1)) for k in (5, 2000, 2001)]
+    assert found == [40, 16_000, 32_016] and partition._rows_of_finer(39, 5, 1).tolist() == list(range(39))
+
+
+def test_a_text_alone_joins_the_nearest_bucket_of_two_or_more() -> None:
+    """By centres that are not the means of their rows."""
+    rows = np.array([[0.0], [0.1], [3.0], [3.1], [1.4], [0.5], [9.0], [-5.0], [8.0], [-6.0]], dtype=np.float32)
+    labels = np.array([1, 1, 2, 2, 0, 3, 4, 5, 6, 7])
+    centres = np.array([[1.4], [0.0], [2.0], [0.5], [9.0], [-5.0], [8.0], [-6.0]], dtype=np.float32)
+    found = partition._without_singles(rows.__getitem__, labels, centres)
+    assert found.tolist() == [0, 0, 1, 1, 1, 0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("row_order", ["qp", "pq"])
+def test_a_projection_that_is_fitted_to_some_rows_is_that_of_the_rows_as_they_are_stacked(row_order: Any) -> None:
+    p, q = sets(30)
+    config = resolve_config(MauveConfig(pca_max_data=20, row_order=row_order), 30, 30)
+    rows = projection.project(np.concatenate([p, q] if row_order == "pq" else [q, p]), pca_max_data=20)
+    found = partition_sets([p, q], config).rows
+    np.testing.assert_array_equal(np.concatenate(found if row_order == "pq" else found[::-1]), rows)
