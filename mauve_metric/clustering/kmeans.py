@@ -110,7 +110,7 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
             goes_on = moved[run].any()
             if was_split[run]:
                 cost = search.cost(run)
-                if cost >= lowest[run] - _NO_GAIN * abs(lowest[run]) and iteration > 1:
+                if cost >= lowest[run] - _NO_GAIN * abs(lowest[run]):  # never at the first split: ∞ - ∞ is NaN
                     goes_on = False  # fewer kinds of rows than centres: splitting would go on for ever
                 lowest[run] = min(cost, lowest[run])
             if not goes_on:

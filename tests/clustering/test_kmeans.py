@@ -135,6 +135,7 @@ def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[
 
 def test_equal_rows_are_one_kind_whatever_the_sign_of_their_zeros() -> None:
     assert kmeans_module._kinds(np.array([[0, 1], [-0.0, 1], [1, 0], [1, -0.0], [0, 0]], dtype=np.float32)) == 3
+    assert kmeans_module._kinds(np.array([[1e-9], [2e-9]], dtype=np.float32)) == 2
 
 
 def test_centres_are_fitted_on_all_rows_or_on_256_for_each_in_faiss_order() -> None:

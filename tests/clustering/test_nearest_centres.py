@@ -228,6 +228,21 @@ def test_only_starts_with_equal_centres_are_left_to_faiss(
     np.testing.assert_array_equal(by_faiss, tied)
 
 
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_as_many_iterations_as_those_of_faiss_give_its_centres(max_iter: int) -> None:
+    points = rows(400, 30, 0.3, seed=2)
+    start = points[::20].copy()
+    (ours,), (longer,) = (kmeans._lloyd(AllCentres(points), start[None], count) for count in (max_iter, max_iter + 1))
+    theirs = kmeans._by_faiss(AllCentres(points), start, max_iter)
+    np.testing.assert_allclose(ours.centres, theirs.centres, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(ours.labels, theirs.labels)
+    assert (ours.iterations, ours.cost) == (
+        max_iter,
+        pytest.approx(theirs.cost, rel=1e-5),
+    ) and theirs.iterations == max_iter
+    assert np.abs(longer.centres - ours.centres).max() > 0.01
+
+
 def test_a_run_that_splits_for_ever_ends_beside_others() -> None:
     """Of four starts with 20 centres for 12 kinds of rows each ends by itself."""
     kinds = rows(12, 6, 0.0)
