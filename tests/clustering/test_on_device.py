@@ -80,6 +80,11 @@ def test_each_step_is_that_of_numpy(device: str, small_blocks: None) -> None:
     distances = np.square(wide[:, None] - centres).sum(axis=2)
     np.testing.assert_array_equal(search.start(centres[None]), distances.argmin(axis=1)[None])
     assert search.cost(0) == pytest.approx(distances.min(axis=1).sum() - np.square(wide).sum(), rel=1e-5)
+    near = np.eye(40)[0] + 1e-7 * wide  # little is lost where all rows point about the same way
+    unit = projection.unit_rows(near)
+    expected = np.linalg.svd(unit - unit.mean(axis=0))[1] ** 2
+    found = on_device.principal_axes(on(device, near))[1]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * expected[0])
     for some in (human, human[:30]):
         unit = projection.unit_rows(some)
         mean, variances, directions = on_device.principal_axes(on(device, some))

@@ -102,6 +102,14 @@ def test_a_projection_does_not_depend_on_the_blocks() -> None:
     np.testing.assert_allclose(found.apply_all(in_blocks), whole.apply(features), rtol=0, atol=2e-7)  # float32
 
 
+def test_little_is_lost_where_all_rows_point_about_the_same_way() -> None:
+    features = np.eye(8)[0] + 1e-7 * np.random.default_rng(9).normal(size=(200, 8))
+    found = project(features, 1.0).astype(np.float64)[:, :7]  # the eighth direction is that of all rows
+    products = found.T @ found
+    expected = np.linalg.svd(unit_rows(features) - unit_rows(features).mean(axis=0))[1][:7] ** 2
+    np.testing.assert_allclose(products / expected[0], np.diag(expected / expected[0]), rtol=0, atol=1e-4)
+
+
 def test_few_rows_have_no_direction_beyond_their_differences() -> None:
     found = project(rows(10, 40, seed=3), 1.0)
     assert found.shape == (10, 10) and not found[:, 9].any() and (np.abs(found[:, :9]).max(axis=0) > 1e-3).all()
