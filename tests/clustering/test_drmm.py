@@ -227,6 +227,13 @@ def test_a_loss_still_falls_if_its_last_tenth_is_below_its_seventh_by_more_than_
     assert (module._problem(losses, 2, 10) is not None) == is_problem
 
 
+def test_a_problem_is_one_of_the_losses_of_all_layers_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        module, "_problem", lambda losses, layers, d: f"{len(losses)} steps, {layers} layers, {d} columns"
+    )
+    assert drmm(clusters(16, 2, 20, 3)[0], 4, 2, 25).problem == "25 steps, 4 layers, 3 columns"
+
+
 def test_progress_comes_to_the_end() -> None:
     told: list[tuple[int, int | None]] = []
     drmm(clusters(16, 2, 20, 3)[0], 1, 2, 250, advance=lambda done, total: told.append((done, total)))

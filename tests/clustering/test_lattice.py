@@ -37,14 +37,16 @@ def test_the_network_is_that_of_its_formula() -> None:
     rows, before = torch.from_numpy(normal_rows(40, 6)), torch.get_rng_state()
     network = first_network(rows, 5, torch.Generator().manual_seed(1))
     weights = [layer.weight.detach().numpy() for layer in network if isinstance(layer, nn.Linear)]
-    for values, inputs in zip(weights, (6, 5, 5), strict=True):
-        scaled = math.sqrt(inputs) * values
-        assert -1 <= scaled.min() < -0.5 < 0.5 < scaled.max() <= 1  # of 20 and more uniform draws
+    draw = torch.Generator().manual_seed(1)
+    bias = network[-1].bias.detach().numpy()
+    for values, shape in zip([*weights, bias[:, None]], ((5, 6), (5, 5), (4, 5), (4, 5)), strict=True):
+        uniform = 2 * torch.rand(shape, generator=draw, dtype=torch.float64).numpy() - 1
+        np.testing.assert_allclose(values, uniform[:, : values.shape[1]] / math.sqrt(shape[1]), rtol=1e-6)
     expected = rows.numpy()
     for values in weights[:2]:
         expected = expected @ values.T
         expected = np.maximum((expected - expected.mean(axis=0)) / np.sqrt(expected.var(axis=0) + 1e-5), 0)
-    expected = expected @ weights[2].T + network[-1].bias.detach().numpy()
+    expected = expected @ weights[2].T + bias
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(apply(network, rows, True).detach().numpy(), expected, atol=1e-5)
     assert torch.equal(before, torch.get_rng_state())
@@ -296,7 +298,7 @@ def enumerated(squared_radius: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize(("squared_radius", "count"), [(1, 8), (20, 144), (25, 248), (30, 576), (50, 744), (64, 24)])
 def test_the_points_are_all_there(squared_radius: int, count: int) -> None:
     found = points(squared_radius)
-    assert num_points(squared_radius) == len(found) == count
+    assert num_points(squared_radius) == len(found) == count and not found.flags.writeable
     assert [tuple(point) for point in found.tolist()] == enumerated(squared_radius)
 
 
@@ -359,3 +361,5 @@ def test_many_cells_take_the_radius_with_the_most_points() -> None:
     last = num_points(module.MOST_SQUARED_RADIUS)
     nearest = min(every, key=lambda radius: max(num_points(radius), last) / min(num_points(radius), last))
     assert module.squared_radius_near(last) == nearest
+    assert module.squared_radius_near(num_points(999)) == 999  # no smaller one has as many
+    assert module.squared_radius_near(num_points(1001)) < module.MOST_SQUARED_RADIUS
