@@ -189,6 +189,15 @@ def test_a_file_of_another_kind_counts_as_absent(tmp_path: Path, caplog: pytest.
     assert caplog.text.count("is damaged or of another version: it is replaced") == 1
 
 
+def test_a_checkpoint_has_the_centres_of_each_clustering(tmp_path: Path, fits: list[int]) -> None:
+    config, every = resolve_config(MauveConfig(num_buckets=5, kmeans_num_redo=1), 300, 300), np.arange(len(ROWS))
+    runs = [Run(every, replace(config, num_buckets=k), 6, True) for k in (3, 7)]
+    (labels, made), (found, loaded) = (label_rows(ArrayRows(ROWS), config, runs, checkpoint=tmp_path) for _ in range(2))
+    assert len(fits) == 3
+    for one, two in zip([*labels, *made.centres], [*found, *loaded.centres], strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 def test_a_folder_that_cannot_be_one_is_refused_before_the_work(tmp_path: Path, fits: list[int]) -> None:
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "full" / CHECKPOINT_FILE).mkdir(parents=True)
