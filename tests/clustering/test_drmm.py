@@ -245,7 +245,9 @@ def test_rows_that_no_mixture_fits_are_refused() -> None:
     assert drmm(rows, 1, 8, 10).labels.shape == (8,)
     with pytest.raises(ValueError, match="drmm_components must be at most the number of texts of all sets, 8, got 9"):
         drmm(rows, 1, 9, 10)
-    for same in (np.ones((20, 3)), np.full((20, 3), 0.1, dtype=np.float32), np.zeros((20, 3))):
+    columns = np.tile([0.1, 0.3, 0.7], (20, 1))  # of whose mean the last bits may differ
+    hardly = np.vstack([np.eye(3)[0], np.eye(3)[[0] * 19] + 1e-200])  # a difference that has no square
+    for same in (np.ones((20, 3)), np.full((20, 3), 0.1, dtype=np.float32), np.zeros((20, 3)), columns, hardly):
         with pytest.raises(ValueError, match="quantizer='drmm' needs features that differ, got 20 equal ones"):
             drmm(same, 1, 2, 10)
 

@@ -14,6 +14,7 @@ import torch
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.clustering import histograms, kmeans, partition, projection
+from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
 from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
@@ -172,6 +173,8 @@ def test_learned_buckets_of_files_that_do_not_fit_are_those_of_arrays(
 
 def test_tensors_stay_tensors() -> None:
     p, q = sets()
+    assert isinstance(partition._stacked([p, q], None), np.ndarray)
+    assert isinstance(partition._stacked([p, q], torch.device("cpu")), torch.Tensor)
     config = resolve_config(MauveConfig(**(DRMM | {"num_buckets": 9})), 90, 90)
     plain = partition_sets([p, q], config)
     there = partition_sets([p, q], config, RunOptions(score_device="cpu"))
@@ -447,6 +450,8 @@ def test_a_set_holds_as_much_as_its_groups_weigh_and_the_fewest_groups_limit_the
         assert [partition._at_most_groups(number, stacked) for number in (1, 2, 3, 9)] == [1, 2, 2, 2]
     uneven = StackedSets(np.zeros(4, dtype=int), np.array([0, 0, 0, 1]))
     assert partition._effective(uneven, 0) == 1.6  # 4² / (3² + 1²)
+    three = StackedSets(np.repeat([0, 1, 2], [12, 8, 6]), np.arange(26))
+    assert partition._at_most_groups(9, three) == 3 and partition._effective(three, 2) == 6
     few = StackedSets(np.repeat([0, 1], 3), np.array([0, 0, 0, 1, 2, 3]))
     assert partition._at_most_groups(9, few) == 2
 
@@ -515,11 +520,12 @@ def test_clusterings_in_blocks_are_those_in_memory(clusterings: int, options: di
     """Sets of which one has pairs of texts to a prompt, which the other lacks, and the last bits of the projection."""
     p, q = sets(120)
     groups = [np.arange(120) // 2, 100 + np.arange(120)]
-    config = resolve_config(MauveConfig(kmeans_num_redo=1, **options), 120, 120)
+    config = resolve_config(MauveConfig(kmeans_num_redo=1, knn=False, **options), 120, 120)
     in_memory, in_blocks = (
         partition_sets(rows, config, run, clusterings=clusterings, groups=groups)
         for rows, run in (([p, q], None), ([ArrayRows(p), ArrayRows(q)], RunOptions(checkpoint=tmp_path)))
     )
+    assert [len(rows) for rows in in_blocks.rows] == [0, 0] and (tmp_path / CHECKPOINT_FILE).is_file()
     both = [[one.labels, *one.closeness] for one in (in_memory, in_blocks)]
     assert [len(runs) for runs in both[0]] == [len(runs) for runs in both[1]]
     assert len(both[0]) == (1 if clusterings == 1 else 3)

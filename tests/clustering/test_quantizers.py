@@ -22,7 +22,13 @@ from mauve_metric.arrays import Rows
 from mauve_metric.clustering import drmm, lattice
 from mauve_metric.clustering.histograms import Quantized
 from mauve_metric.clustering.kmeans import kmeans
-from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets, num_buckets_of, scoring_options
+from mauve_metric.clustering.quantizers import (
+    QUANTIZERS,
+    StackedSets,
+    num_buckets_of,
+    quantizer_options,
+    scoring_options,
+)
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.signature import signature_options
 from mauve_metric.scoring.evaluation import resolve_config
@@ -69,6 +75,7 @@ def test_given_shapes_stay_and_a_given_number_of_buckets_chooses_one() -> None:
     assert k(400, quantizer="drmm", drmm_layers=1) == 40 and k(400, quantizer="drmm", drmm_components=6) == 36
     assert k(quantizer="drmm", num_buckets=27) == 27 and k(quantizer="lattice", num_buckets=48) == 48
     assert k(quantizer="drmm", drmm_layers=5, drmm_components=10) == 100_000
+    assert quantizer_options(MauveConfig(), 4545, 4546)["lattice_epochs"] == 10  # eleven would be 100,001 rows
     with pytest.raises(ValueError, match=r"num_buckets must be .* quantizer='lattice', which makes 24, got 20"):
         num_buckets_of(MauveConfig(quantizer="lattice", num_buckets=20))
 
