@@ -203,6 +203,12 @@ def test_many_rows_of_few_columns_are_projected_as_by_scikit_learn_to_the_bit(
     np.testing.assert_array_equal(project(features), expected)
 
 
+def test_copies_of_columns_are_projected_as_by_scikit_learn() -> None:
+    """Whose directions without variance have rounding for it, some of it negative."""
+    features = np.repeat(noise(400, 20, seed=11), 2, axis=1)
+    np.testing.assert_array_equal(project(features), by_scikit_learn(features)[0])
+
+
 @pytest.mark.parametrize(("n", "d"), [(4000, 96), (959, 96), (960, 96), (700, 64), (639, 64), (1200, 1001)])
 def test_labels_of_flat_spectra_are_those_of_scikit_learns_rows(n: int, d: int) -> None:
     features = noise(n, d, seed=n)
@@ -226,6 +232,8 @@ def test_a_sample_decides_by_its_own_size() -> None:
 
 def test_a_million_rows_of_many_columns_stay_in_blocks() -> None:
     assert not is_scikit_learns_choice(1_000_000, 384) and is_scikit_learns_choice(600_000, 384)
+    assert is_scikit_learns_choice(2**20, 256) and not is_scikit_learns_choice(2**20 + 1, 256)
+    assert is_scikit_learns_choice(10_000, 1000) and not is_scikit_learns_choice(10_010, 1001)
 
 
 def test_rows_that_float32_cannot_square_are_scaled_all_the_same() -> None:
