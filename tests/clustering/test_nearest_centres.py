@@ -243,6 +243,20 @@ def test_as_many_iterations_as_those_of_faiss_give_its_centres(max_iter: int) ->
     assert np.abs(longer.centres - ours.centres).max() > 0.01
 
 
+@pytest.mark.parametrize("seed", [0, 3, 5])
+def test_a_run_goes_on_while_splitting_copies_leaves_others_to_improve(seed: int) -> None:
+    """Three centres are far from all rows; the largest bucket has copies of one row, and is split in vain."""
+    others = np.random.default_rng(seed).normal(size=(60, 2)).astype(np.float32)
+    points = np.concatenate([np.tile(np.float32([10, 1]), (150, 1)), others])
+    start = np.float32([[10, 1], [0, 0], [1e3, 1e3], [-1e3, 1e3], [1e3, -1e3]])
+    (ours,), theirs = (
+        kmeans._lloyd(AllCentres(points), start[None], 100),
+        kmeans._by_faiss(AllCentres(points), start, 100),
+    )
+    assert sorted(np.bincount(ours.labels)) == sorted(np.bincount(theirs.labels)) and 3 < ours.iterations < 100
+    assert ours.cost == pytest.approx(theirs.cost, rel=1e-6)
+
+
 def test_a_run_that_splits_for_ever_ends_beside_others() -> None:
     """Of four starts with 20 centres for 12 kinds of rows each ends by itself."""
     kinds = rows(12, 6, 0.0)

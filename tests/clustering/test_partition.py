@@ -556,7 +556,7 @@ def test_a_text_alone_joins_the_nearest_bucket_of_two_or_more() -> None:
 
 @pytest.mark.parametrize("row_order", ["qp", "pq"])
 def test_a_projection_that_is_fitted_to_some_rows_is_that_of_the_rows_as_they_are_stacked(row_order: Any) -> None:
-    p, q = sets(30)
+    p, q = sets(30, d=8)
     config = resolve_config(MauveConfig(pca_max_data=20, row_order=row_order), 30, 30)
     rows = projection.project(np.concatenate([p, q] if row_order == "pq" else [q, p]), pca_max_data=20)
     found = partition_sets([p, q], config).rows
