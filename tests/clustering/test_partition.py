@@ -245,15 +245,15 @@ def test_texts_that_are_like_no_other_have_no_finer_bucket_of_their_own(monkeypa
 @pytest.mark.parametrize(
     ("n", "buckets"), [(49, None), (50, 20), (400, 160), (1990, 796), (2010, 804), (2500, 1000), (6000, 2000)]
 )
-def test_there_are_finer_clusterings_of_any_size(n: int, buckets: int | None) -> None:
+def test_there_are_finer_clusterings_of_any_size(n: int, buckets: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """One bucket for two and a half texts, up to 2000."""
+    monkeypatch.setattr(partition, "FINER_RUNS", 3)
     config = resolve_config(MauveConfig(), n, n + 7)
     made = [*closeness_configs(config, StackedSets(np.repeat([0, 1], [n, n + 7])), range(1, 5))]
     assert made[0][0].num_buckets == auto_num_buckets(n, n) and made[0][1:] == (range(1, 5), False)
     assert {one.kmeans_num_redo for one, *_ in made} == {1}
     assert [(one.num_buckets, is_finer) for one, _, is_finer in made[1:]] == ([(buckets, True)] if buckets else [])
-    few = n < partition.FEW_FOR_FINER_RUNS
-    assert not buckets or len(made[1][1]) == (partition.FINER_RUNS if few else 1)
+    assert not buckets or len(made[1][1]) == (3 if n < partition.FEW_FOR_FINER_RUNS else 1)
 
 
 @pytest.mark.parametrize(
