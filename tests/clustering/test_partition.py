@@ -15,6 +15,7 @@ from mauve_metric import compute_mauve
 from mauve_metric.arrays import Labels, Rows
 from mauve_metric.clustering import histograms, kmeans, partition, projection
 from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
+from mauve_metric.clustering.nearest_centres import assign
 from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
@@ -467,7 +468,7 @@ def test_a_finer_clustering_starts_by_single_draws_from_its_own_seed(
     config, places = resolve_config(MauveConfig(num_buckets=30, kmeans_num_redo=2), 120, 120), np.arange(240)
     if rows_a_bucket == 2:
         some = np.sort(np.random.default_rng(28).choice(240, 60, replace=False))
-        expected = kmeans.assign(rows, kmeans.fit(rows[some], 30, 2, 500, seed=30, plus_plus=1))
+        expected = assign(rows, kmeans.fit(rows[some], 30, 2, 500, seed=30, plus_plus=1))
     else:
         expected = kmeans.kmeans(rows, 30, 2, 500, seed=28, plus_plus=1)
     np.testing.assert_array_equal(partition._finer(rows, places, stacked, config, 3), expected)
