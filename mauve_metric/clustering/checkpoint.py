@@ -17,15 +17,7 @@ from mauve_metric.runtime.outputs import written_whole
 logger = logging.getLogger(__name__)
 
 CHECKPOINT_FILE = "clustering.npz"
-_NAMES = (
-    "key",
-    "content",
-    "mean",
-    "directions",
-    "variance",
-    "centres",
-    "sizes",
-)  # its arrays, whose checksums zip files hold
+_NAMES = ("key", "content", "mean", "directions", "centres", "sizes")  # its arrays, whose checksums zip files hold
 
 
 class Clustering(NamedTuple):
@@ -37,9 +29,9 @@ class Clustering(NamedTuple):
 
 def save_clustering(file: Path, key: str, content: str, clustering: Clustering) -> None:
     """Write the clustering of the rows with the hash `content`, whole or, with a warning, not at all."""
-    mean, directions, variance = clustering.projection
+    mean, directions = clustering.projection
     sizes = np.array([len(centres) for centres in clustering.centres])
-    arrays = (key, content, mean, directions, variance, np.concatenate(clustering.centres), sizes)
+    arrays = (key, content, mean, directions, np.concatenate(clustering.centres), sizes)
     stored: dict[str, Any] = dict(zip(_NAMES, arrays, strict=True))
     try:
         with written_whole(file) as temporary, temporary.open("wb") as target:
@@ -67,12 +59,12 @@ def load_clustering(file: Path, key: str) -> tuple[Clustering, str] | None:
         raise NotWritten(
             f"{str(file)!r} is a numpy file of something else, which a checkpoint would replace: give another folder"
         )
-    found_key, content, mean, directions, variance, centres, sizes = arrays
+    found_key, content, mean, directions, centres, sizes = arrays
     if str(found_key) != key:
         warn_of_other(file)
         return None
     runs = np.split(centres, np.cumsum(sizes)[:-1])
-    return Clustering(Projection(mean, directions, float(variance)), runs), str(content)
+    return Clustering(Projection(mean, directions), runs), str(content)
 
 
 def warn_of_other(file: Path) -> None:

@@ -67,12 +67,7 @@ def _best_run(
     rule of faiss's kernels: such a restart is left to faiss. Ties do not matter where there are no more kinds of rows
     than centres: then each kind has a bucket of its own in the end.
     """
-    search: NearestCentres
-    if is_tensor(rows):
-        search, squared = on_device.DeviceCentres(rows), on_device.squared_sum(rows)
-    else:
-        search = nearest_centres(rows, num_buckets)
-        squared = float(np.einsum("ij,ij->i", rows, rows).sum(dtype=np.float64))
+    search: NearestCentres = on_device.DeviceCentres(rows) if is_tensor(rows) else nearest_centres(rows, num_buckets)
     draws = 2 + int(np.log(num_buckets)) if plus_plus is True else int(plus_plus)
     choose = partial(_spread_start, draws=draws) if draws else _start
     starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
@@ -87,7 +82,7 @@ def _best_run(
         ends |= zip(some, _lloyd(search, np.stack([starts[restart] for restart in some]), max_iter), strict=True)
     count = sum(end.iterations for end in ends.values())
     logger.info("k-means: %d rows, %d buckets, %d iterations in %d runs", len(rows), num_buckets, count, num_redo)
-    return min((ends[restart] for restart in range(num_redo)), key=lambda end: squared + end.cost)
+    return min((ends[restart] for restart in range(num_redo)), key=lambda end: end.cost)
 
 
 class _End(NamedTuple):
@@ -115,7 +110,7 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
             goes_on = moved[run].any()
             if was_split[run]:
                 cost = search.cost(run)
-                if cost >= lowest[run] - _NO_GAIN * abs(lowest[run]) and iteration > 1:
+                if cost >= lowest[run] - _NO_GAIN * abs(lowest[run]):  # never at the first split: ∞ - ∞ is NaN
                     goes_on = False  # fewer kinds of rows than centres: splitting would go on for ever
                 lowest[run] = min(cost, lowest[run])
             if not goes_on:
@@ -229,7 +224,7 @@ def _split(centres: Rows, counts: NDArray[np.float32], n: int) -> None:
     for empty in np.nonzero(counts == 0)[0]:
         donor = int(counts.argmax())
         chances = (counts - 1) / max(n - k, 1)
-        while n > k and counts[donor] > 1:
+        while n > k:
             if len(drawn) < k:
                 more = random.randint(0, 2**32, size=_DRAWS * k, dtype=np.uint32).astype(np.float32)
                 drawn = np.concatenate([drawn, more / np.float32(2**32 - 1)])
@@ -279,7 +274,6 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
             count = min(1 if few else _DRAWN_TOGETHER, num_buckets - len(chosen))
             sums = np.cumsum(nearest, dtype=np.float64)
             drawn = np.searchsorted(sums, rng.random(count * draws) * sums[-1])
-            drawn = np.minimum(drawn, len(sample) - 1)
             away = distances_of(drawn).reshape(count, draws, -1)
             for of_centre, places in zip(away, drawn.reshape(count, draws), strict=True):
                 np.minimum(of_centre, nearest, out=of_centre)

@@ -57,8 +57,8 @@ class AllCentres:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self.distances = np.empty((0, len(rows), 0), dtype=np.float32)
-        self.labels = np.empty((0, len(rows)), dtype=np.int64)
+        self.distances: Rows  # of each run, (runs, n, k)
+        self.labels: Labels
 
     def start(self, centres: Rows) -> Labels:
         """The nearest of each run's new centres (runs, k, r), the lowest number among equals: (runs, n)."""
@@ -176,7 +176,7 @@ class _Part:
         self.width = _HEAD
         self.bounds: Rows | low_precision.Bits = np.empty((0, len(rows)), dtype=np.float32)
         self.labels = np.zeros(len(rows), dtype=np.int64)
-        self.own = np.empty(0, dtype=np.float32)
+        self.own: Rows
 
     def start(self, centres: Rows) -> Labels:
         """The nearest of new centres."""

@@ -116,13 +116,6 @@ def bucket_sums(rows: torch.Tensor, labels: Labels, num_buckets: int) -> Array:
     return as_array(sums)
 
 
-def squared_sum(rows: torch.Tensor) -> float:
-    """The sum of all squares, in float64."""
-    import torch
-
-    return sum(float((rows[some].to(torch.float64) ** 2).sum()) for some in steps(*rows.shape))
-
-
 def scaled_rows(rows: ProjectedRows, quantizer: str) -> torch.Tensor:
     """Rows less their mean, over their standard deviation in all dimensions together, float32: (n, d) → (n, d).
 

@@ -63,11 +63,10 @@ def unit_rows_in_float32(features: Array) -> Rows | None:
 
 
 class Projection(NamedTuple):
-    """A fitted projection: unit rows minus `mean` (d,), onto `directions` (d, r); `variance`: of unit rows, in all."""
+    """A fitted projection: unit rows minus `mean` (d,), onto `directions` (d, r)."""
 
     mean: Floats
     directions: Floats
-    variance: float
 
     def apply(self, rows: Array) -> Rows:
         """(b, d) → (b, r); in float64, so that equal rows stay equal."""
@@ -218,15 +217,15 @@ def _projection(
     mean: Floats, variances: Floats, directions_of: Callable[[int], Floats], n: int, explained_variance: float
 ) -> Projection:
     """The projection to as many leading directions as are needed; `variances`: of all n rows added up, falling."""
-    total = float(variances.sum())
+    total = variances.sum()
     if total <= _ROUNDING_VARIANCE * n:
-        return Projection(mean, np.zeros((len(mean), 1)), 0.0)
-    reached = np.cumsum(variances) / variances.sum() >= explained_variance - 1e-9
+        return Projection(mean, np.zeros((len(mean), 1)))
+    reached = np.cumsum(variances) / total >= explained_variance - 1e-9
     kept = int(np.argmax(reached)) + 1 if explained_variance < 1 else len(variances)
     logger.info("PCA: %d of %d components kept", kept, len(variances))
     directions = directions_of(kept)
     signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(kept)])  # as scikit-learn's PCA has them
-    return Projection(mean, np.ascontiguousarray(directions * signs), total / n)
+    return Projection(mean, np.ascontiguousarray(directions * signs))
 
 
 def _scatter(blocks: Iterable[Floats], n: int, d: int) -> tuple[Floats, Floats]:

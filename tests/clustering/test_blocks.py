@@ -102,6 +102,8 @@ def test_the_hash_depends_on_the_format_and_not_on_the_blocks(tmp_path: Path, fi
     assert content(ArrayRows(whole)) == content(InSmallBlocks(whole)) == content(ArrayRows(np.asfortranarray(whole)))
     assert content(ArrayRows(whole.view(np.float32))) != content(ArrayRows(whole))
     assert content(ArrayRows(whole[::-1])) != content(ArrayRows(whole))
+    with pytest.raises(RuntimeError, match="rows that are not hashed"):
+        blocks.WatchedRows(ArrayRows(whole), blocks.unwatched, hashed=False).content()
 
 
 def test_rows_that_change_while_they_are_read_are_an_error_and_leave_no_checkpoint(
@@ -114,9 +116,15 @@ def test_rows_that_change_while_they_are_read_are_an_error_and_leave_no_checkpoi
         return whole(*given, **others)
 
     monkeypatch.setattr(kmeans, "fit", fit_and_change)
-    with pytest.raises(ValueError, match="features must stay as they are while they are read"):
-        labels_of(data, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+    for _ in range(2):  # on a full disk too
+        with pytest.raises(ValueError, match="features must stay as they are while they are read"):
+            labels_of(data, tmp_path / "in" / "folders")
+        assert list(tmp_path.glob("in/folders/*")) == []
+        monkeypatch.setattr(np, "savez", full)
+
+
+def full(*_: Any, **__: Any) -> None:
+    raise OSError(28, "No space left on device")
 
 
 def damaged(content: bytes) -> Iterator[bytes]:
@@ -181,6 +189,15 @@ def test_a_file_of_another_kind_counts_as_absent(tmp_path: Path, caplog: pytest.
     assert caplog.text.count("is damaged or of another version: it is replaced") == 1
 
 
+def test_a_checkpoint_has_the_centres_of_each_clustering(tmp_path: Path, fits: list[int]) -> None:
+    config, every = resolve_config(MauveConfig(num_buckets=5, kmeans_num_redo=1), 300, 300), np.arange(len(ROWS))
+    runs = [Run(every, replace(config, num_buckets=k), 6, True) for k in (3, 7)]
+    (labels, made), (found, loaded) = (label_rows(ArrayRows(ROWS), config, runs, checkpoint=tmp_path) for _ in range(2))
+    assert len(fits) == 3
+    for one, two in zip([*labels, *made.centres], [*found, *loaded.centres], strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 def test_a_folder_that_cannot_be_one_is_refused_before_the_work(tmp_path: Path, fits: list[int]) -> None:
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "full" / CHECKPOINT_FILE).mkdir(parents=True)
@@ -193,9 +210,6 @@ def test_a_folder_that_cannot_be_one_is_refused_before_the_work(tmp_path: Path, 
 def test_a_full_disk_costs_the_checkpoint_and_not_the_buckets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(28, "No space left on device")
-
     labels_of(ROWS[::-1].copy(), tmp_path)
     before = (tmp_path / CHECKPOINT_FILE).read_bytes()
     monkeypatch.setattr(np, "savez", full)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from scipy.stats import norm
 
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering import drmm as module
@@ -194,7 +195,43 @@ def test_only_a_loss_that_still_falls_is_a_problem() -> None:
     assert module._problem(flat, 2, 10) is None
     assert module._problem(flat - steps / 200, 2, 10) is not None  # 3 in the last third
     assert module._problem(flat - steps / 200, 2, 200) is None  # of so many numbers that is nothing
-    assert module._problem(flat[:999] * 0, 2, 10) is not None
+    assert module._problem(flat[:999] * 0, 2, 10) is not None and module._problem(flat[:1000] * 0, 2, 10) is None
+
+
+@pytest.mark.parametrize(
+    ("fall", "change", "is_problem"),
+    [
+        (0.79, None, False),  # two layers of 0.2 and ten numbers of 0.02
+        (0.81, None, True),
+        (0.81, (600, -5.0), False),  # with a noise of about 0.05
+        (0.81, (700, -5.0), False),
+        (0.79, (599, 1e3), False),
+        (0.81, (599, -1e3), True),
+        (0.81, (701, -1e3), True),
+        (0.81, (899, 1e3), True),
+        (0.81, (900, 5.0), False),
+        (0.81, (999, 5.0), False),
+        (1.2, "noise", False),  # 3 √(1/101 + 1/100) = 0.42 more
+        (1.25, "noise", True),
+    ],
+)
+def test_a_loss_still_falls_if_its_last_tenth_is_below_its_seventh_by_more_than_noise(
+    fall: float, change: Any, is_problem: bool
+) -> None:
+    losses = np.zeros(1000)
+    losses[600:701] = fall
+    if change == "noise":
+        losses += (-1.0) ** np.arange(1000)
+    elif change is not None:
+        losses[change[0]] += change[1]
+    assert (module._problem(losses, 2, 10) is not None) == is_problem
+
+
+def test_a_problem_is_one_of_the_losses_of_all_layers_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        module, "_problem", lambda losses, layers, d: f"{len(losses)} steps, {layers} layers, {d} columns"
+    )
+    assert drmm(clusters(16, 2, 20, 3)[0], 4, 2, 25).problem == "25 steps, 4 layers, 3 columns"
 
 
 def test_progress_comes_to_the_end() -> None:
@@ -205,9 +242,12 @@ def test_progress_comes_to_the_end() -> None:
 
 def test_rows_that_no_mixture_fits_are_refused() -> None:
     rows, _ = clusters(17, 2, 4, 3)
+    assert drmm(rows, 1, 8, 10).labels.shape == (8,)
     with pytest.raises(ValueError, match="drmm_components must be at most the number of texts of all sets, 8, got 9"):
         drmm(rows, 1, 9, 10)
-    for same in (np.ones((20, 3)), np.full((20, 3), 0.1, dtype=np.float32), np.zeros((20, 3))):
+    columns = np.tile([0.1, 0.3, 0.7], (20, 1))  # of whose mean the last bits may differ
+    hardly = np.vstack([np.eye(3)[0], np.eye(3)[[0] * 19] + 1e-200])  # a difference that has no square
+    for same in (np.ones((20, 3)), np.full((20, 3), 0.1, dtype=np.float32), np.zeros((20, 3)), columns, hardly):
         with pytest.raises(ValueError, match="quantizer='drmm' needs features that differ, got 20 equal ones"):
             drmm(same, 1, 2, 10)
 
@@ -233,9 +273,15 @@ def test_the_rate_falls_in_the_second_half_of_the_training(monkeypatch: pytest.M
     assert rates == pytest.approx([full * min(1, (2 - 2 * step / len(rates)) ** 2) for step in range(len(rates))])
 
 
-def test_many_cells_take_the_largest_shape() -> None:
-    assert [shape_near(cells) for cells in (2, 3, 4)] == [(1, 2), (1, 3), (2, 2)]
+def test_cells_take_the_nearest_shape_up_to_the_largest() -> None:
+    assert [shape_near(cells) for cells in (2, 3, 4, 64)] == [(1, 2), (1, 3), (2, 2), (3, 4)]  # 64 is 8² as well
     assert shape_near(10**12) == (3, module.MOST_COMPONENTS)
+    assert [shape_near(cells, layers=2) for cells in (2, 4, 10**12)] == [(2, 2), (2, 2), (2, module.MOST_COMPONENTS)]
+    assert [shape_near(cells, components=10) for cells in (2, 10, 10**99)] == [
+        (1, 10),
+        (1, 10),
+        (module.MOST_LAYERS, 10),
+    ]
 
 
 def test_earlier_choices_count_more_and_more_in_the_course_of_the_training(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,9 +295,10 @@ def test_earlier_choices_count_more_and_more_in_the_course_of_the_training(monke
 
     monkeypatch.setattr(module, "write_slope", watched)
     made, slopes = (module.views(torch.zeros(2 * (2 * 3 + 1 + 2) + 4), 2, 2, 3) for _ in range(2))
-    for phase in (0.0, 0.5, 1.0):
+    for phase in (0.0, 0.45, 0.5, 1.0):
         module._slope(made, slopes, torch.ones(8, 3), phase)
-    assert trusts == pytest.approx([0, 0, 0.5, 0.5, 1, 1], abs=1e-6)
+    expected = [0, (1 + math.tanh(-1)) / 2, 0.5, 1]
+    assert trusts == pytest.approx(np.repeat(expected, 2), abs=1e-6)
 
 
 def test_a_bucket_is_the_number_of_its_digits() -> None:
@@ -263,3 +310,65 @@ def test_a_bucket_is_the_number_of_its_digits() -> None:
     second = see(layers[1], first.residuals, first.streams)
     labels = module._labels(layers, rows)
     assert labels.tolist() == (3 * first.digits + second.digits).tolist() and len(set(labels.tolist())) > 3
+
+
+@pytest.mark.parametrize("training", [module.PAPER, module.SHORT])
+def test_the_first_parameters_are_those_of_what_is_left_of_one_batch(training: module.Training) -> None:
+    rows = torch.from_numpy(clusters(19, 3, 50, 4)[0]).double()
+    values = module._first_values(rows, 3, 5, torch.Generator().manual_seed(1), training)
+    draw = torch.Generator().manual_seed(1)
+    left = rows[torch.randint(150, (256,), generator=draw)]
+    streams = left.new_zeros((256, 0, 5))
+    for layer in views(values, 3, 5, 4):
+        quantiles = norm.cdf(-2) + (norm.cdf(2) - norm.cdf(-2)) * torch.rand(
+            (5, 4), generator=draw, dtype=torch.float64
+        )
+        deviation = left.numpy().std(axis=0)
+        expected = left.numpy().mean(axis=0) + training.spread * deviation * norm.ppf(quantiles)
+        np.testing.assert_allclose(layer.means, expected, rtol=1e-9, atol=1e-9)
+        # a K-th of the volume has a variance of K^(-2/d)
+        variance = training.variance * (deviation**2).mean() * 5 ** (-2 / 4)
+        assert float(layer.log_variance) == pytest.approx(math.log(variance), rel=1e-9)
+        np.testing.assert_allclose(layer.links, 0.001 * torch.rand(layer.links.shape, generator=draw), rtol=1e-6)
+        assert not layer.logits.any()
+        seen = see(layer, left, streams)
+        left, streams = seen.residuals, seen.streams
+
+
+def test_copies_of_one_row_begin_with_the_least_variance() -> None:
+    values = module._first_values(torch.ones((20, 3)), 1, 2, torch.Generator().manual_seed(1), module.SHORT)
+    assert float(views(values, 1, 2, 3)[0].log_variance) == pytest.approx(math.log(1e-6))
+
+
+def test_each_step_has_a_batch_a_phase_and_a_number_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[torch.Tensor] = []
+    steps: list[tuple[Any, ...]] = []
+
+    def slope(layers: Any, slopes: Any, batch: torch.Tensor, phase: float) -> torch.Tensor:
+        batches.append(batch)
+        return batch.new_tensor(phase)
+
+    def adam(values: torch.Tensor, *others: Any) -> None:
+        steps.append(others[3:])
+        values.fill_(-100)
+
+    monkeypatch.setattr(module, "_slope", slope)
+    monkeypatch.setattr(module, "_adam", adam)
+    values, rows = torch.zeros(2 * (2 + 1 + 2) + 4), torch.arange(100.0)[:, None]
+    losses = module._train(values, rows, (2, 2), 250, torch.Generator().manual_seed(1), None, module.PAPER)
+    np.testing.assert_allclose(losses, np.arange(250) / 250, rtol=1e-6)
+    assert [(step, decay) for step, _, decay in steps] == [(step, 0.999) for step in range(1, 251)]
+    assert steps[0][1] == module.PAPER.rate
+    draw = torch.Generator().manual_seed(1)
+    drawn = torch.cat([torch.randint(100, (200, 64), generator=draw), torch.randint(100, (50, 64), generator=draw)])
+    assert torch.equal(torch.stack(batches)[:, :, 0].long(), drawn)
+    for layer in views(values, 2, 2, 1):  # rows that are copies leave no variance
+        assert float(layer.log_variance) == pytest.approx(math.log(1e-6)) and bool((layer.means == -100).all())
+
+
+def test_the_loss_of_a_step_is_that_of_all_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        module, "write_slope", lambda layer, slope, seen, *_: torch.tensor(float(seen.streams.shape[1]))
+    )
+    made = module.views(torch.zeros(3 * (2 * 3 + 1 + 2) + 12), 3, 2, 3)
+    assert float(module._slope(made, made, torch.ones(8, 3), 0.5)) == 1 + 2 + 3

@@ -22,7 +22,7 @@ def test_histograms_are_equal_to_themselves_alone() -> None:
 
 
 def test_singles_are_too_many_beyond_seven_quarters_of_the_root() -> None:
-    assert not too_many_singles(np.repeat([1, 2, 0], [7, 9, 5])) and too_many_singles(np.repeat([1, 2], [8, 8]))
+    assert not too_many_singles(np.repeat([1, 2, 0], [7, 9, 5])) and too_many_singles(np.repeat([1, 2, 0], [8, 8, 5]))
 
 
 def test_probabilities() -> None:

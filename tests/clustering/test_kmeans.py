@@ -7,7 +7,8 @@ import pytest
 from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans as kmeans_module
-from mauve_metric.clustering.kmeans import _split, _spread_start, _start, kmeans
+from mauve_metric.clustering import nearest_centres
+from mauve_metric.clustering.kmeans import _split, _spread_start, _start, kmeans, sample_numbers
 from mauve_metric.clustering.num_buckets import auto_num_buckets
 
 torch = pytest.importorskip("torch")
@@ -41,7 +42,16 @@ def test_kmeans_labels_are_nearest_centres_and_repeatable() -> None:
 
 
 def test_kmeans_of_constant_rows_is_one_bucket() -> None:
-    assert set(kmeans(np.zeros((30, 2), dtype=np.float32), 3)) == {0}
+    for entry in (0, 1, 0.3):
+        assert set(kmeans(np.full((30, 2), entry, dtype=np.float32), 3)) == {0}
+
+
+def test_rows_of_any_number_and_layout_have_the_buckets_of_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By bounds too, which read them from memory."""
+    monkeypatch.setattr(nearest_centres, "_WORTH_BOUNDS", 0)
+    data = rows(300, 4, seed=8).astype(np.float32)
+    for same in (data.astype(np.float64), np.asfortranarray(data), np.asfortranarray(data.astype(np.float64))):
+        np.testing.assert_array_equal(kmeans(same, 6), kmeans(data, 6))
 
 
 def test_kmeans_with_as_many_buckets_as_rows() -> None:
@@ -124,3 +134,91 @@ def test_empty_buckets_take_half_of_those_that_single_draws_choose(shares: list[
     _split(centres, counts, n)
     assert counts.tolist() == expected.tolist()
     np.testing.assert_array_equal(centres, moved)
+
+
+def test_equal_rows_are_one_kind_whatever_the_sign_of_their_zeros() -> None:
+    assert kmeans_module._kinds(np.array([[0, 1], [-0.0, 1], [1, 0], [1, -0.0], [0, 0]], dtype=np.float32)) == 3
+    assert kmeans_module._kinds(np.array([[1e-9], [2e-9]], dtype=np.float32)) == 2
+
+
+def test_centres_are_fitted_on_all_rows_or_on_256_for_each_in_faiss_order() -> None:
+    assert sample_numbers(768, 3, 9).tolist() == list(range(768))
+    found = sample_numbers(769, 3, 9)
+    assert found.tolist() == kmeans_module._random_order(769, 9)[:768].tolist() and found.dtype == np.int64
+
+
+@pytest.mark.parametrize(("k", "draws"), [(20, 4), (60, 6)])
+def test_k_means_plus_plus_draws_more_rows_for_more_centres(k: int, draws: int) -> None:
+    """2 + log k, rounded down; other numbers give other starts."""
+    data = rows(300, 4, seed=9).astype(np.float32)
+    found, same, *others = (
+        kmeans_module.fit(data, k, 1, 1, 5, plus_plus) for plus_plus in (True, draws, draws - 1, draws + 1)
+    )
+    np.testing.assert_array_equal(found, same)
+    assert not any(np.array_equal(found, other) for other in others)
+
+
+@pytest.mark.parametrize(("n", "k", "restart"), [(50, 7, 0), (50, 7, 2), (2600, 3, 1), (2600, 510, 1)])
+def test_each_next_centre_leaves_the_least_of_those_that_were_drawn(n: int, k: int, restart: int) -> None:
+    """By one loop over rows, as published; of 2500 rows, or of five for each centre where these are more."""
+    data = rows(n, 3, seed=n).astype(np.float32)
+    sample = kmeans_module._random_order(n, 4 + 1 + restart * 15_486_557)[: max(2500, 5 * k)]
+    wide, rng, chosen = data[sample].astype(np.float64), np.random.default_rng([4, restart]), [0]
+    nearest = np.square(wide - wide[0]).sum(axis=1)
+    while len(chosen) < min(k, 12):
+        sums = np.cumsum(nearest)
+        drawn = np.searchsorted(sums, rng.random(3) * sums[-1])
+        left = [np.minimum(nearest, np.square(wide - wide[place]).sum(axis=1)) for place in drawn]
+        best = int(np.argmin([of_place.sum() for of_place in left]))
+        chosen.append(int(drawn[best]))
+        nearest = left[best]
+    assert _spread_start(data, k, restart, 4, 3)[:12].tolist() == sample[chosen].tolist()
+
+
+def test_starts_are_drawn_one_by_one_where_all_distances_of_the_sample_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, starts = rows(50, 3, seed=1).astype(np.float32), {}
+    for most in (2500, 2499, 100, 0, 2**24):
+        monkeypatch.setattr(kmeans_module, "_MOST_PRODUCTS", most)
+        starts[most] = _spread_start(data, 40, 0, 1, 3).tolist()
+    assert starts[2500] == starts[2**24] != starts[0] == starts[2499] == starts[100]
+
+
+@pytest.mark.parametrize("with_tensors", [False, True])
+def test_means_that_follow_the_rows_are_those_of_all_rows(with_tensors: bool) -> None:
+    """As single rows move, two exchange their buckets, one bucket is left by all, and is filled again."""
+    data, rng = rows(60, 3, seed=2).astype(np.float32), np.random.default_rng(3)
+    runs = 1 if with_tensors else 2
+    labels = rng.permuted(np.tile(np.arange(60) % 4, (runs, 1)), axis=1)
+    means = kmeans_module._Means(torch.from_numpy(data) if with_tensors else data, runs, 4)
+    before = np.zeros((runs, 4, 3), dtype=np.float32)
+    for change in ("none", "one", "exchange", "none", "leave", "fill"):
+        labels = labels.copy()
+        one, other = np.flatnonzero(labels[0] == 0)[:1], np.flatnonzero(labels[0] == 3)
+        if change == "one":
+            labels[0, one] = 1
+        elif change == "exchange":
+            labels[0, one], labels[0, other[:1]] = 3, 0
+        elif change == "leave":
+            labels[0, other] = 2
+        elif change == "fill":
+            labels[0, :5] = 3
+        updated, was_split = means.update(labels, before)
+        assert was_split.tolist() == [change == "leave", False][:runs]
+        for run in range(runs):
+            for bucket in range(4):
+                if not was_split[run]:
+                    expected = data[labels[run] == bucket].mean(axis=0)
+                    np.testing.assert_allclose(updated[run, bucket], expected, rtol=1e-5, atol=1e-6)
+        if was_split[0]:  # the empty one has half of another
+            shift = np.float32([1 / 1024, -1 / 1024, 1 / 1024])
+            whole = np.stack([data[labels[0] == bucket].mean(axis=0) for bucket in range(3)])
+            halves = np.abs(updated[0, 3] - whole * (1 + shift)).max(axis=1)
+            assert np.count_nonzero(halves < 1e-5) == 1
+        before = updated
+
+
+def test_the_largest_bucket_is_split_where_there_are_as_many_buckets_as_rows() -> None:
+    centres, counts = np.arange(5, dtype=np.float32)[:, None], np.float32([0, 0, 0, 3, 2])
+    _split(centres, counts, 5)
+    assert counts.tolist() == [0.75, 1, 0.75, 1.5, 1]
+    np.testing.assert_allclose(centres[:, 0], [3, 4, 3, 3, 4], rtol=2.5 / 1024)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from itertools import product
 from math import isqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,13 +37,16 @@ def test_the_network_is_that_of_its_formula() -> None:
     rows, before = torch.from_numpy(normal_rows(40, 6)), torch.get_rng_state()
     network = first_network(rows, 5, torch.Generator().manual_seed(1))
     weights = [layer.weight.detach().numpy() for layer in network if isinstance(layer, nn.Linear)]
-    for values, inputs in zip(weights, (6, 5, 5), strict=True):
-        assert 0.5 < math.sqrt(inputs) * np.abs(values).max() <= 1  # of 20 and more uniform draws
+    draw = torch.Generator().manual_seed(1)
+    bias = network[-1].bias.detach().numpy()
+    for values, shape in zip([*weights, bias[:, None]], ((5, 6), (5, 5), (4, 5), (4, 5)), strict=True):
+        uniform = 2 * torch.rand(shape, generator=draw, dtype=torch.float64).numpy() - 1
+        np.testing.assert_allclose(values, uniform[:, : values.shape[1]] / math.sqrt(shape[1]), rtol=1e-6)
     expected = rows.numpy()
     for values in weights[:2]:
         expected = expected @ values.T
         expected = np.maximum((expected - expected.mean(axis=0)) / np.sqrt(expected.var(axis=0) + 1e-5), 0)
-    expected = expected @ weights[2].T + network[-1].bias.detach().numpy()
+    expected = expected @ weights[2].T + bias
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(apply(network, rows, True).detach().numpy(), expected, atol=1e-5)
     assert torch.equal(before, torch.get_rng_state())
@@ -159,11 +163,60 @@ def test_the_network_of_the_papers_training_learns_the_moments_of_one_set_at_a_t
     np.testing.assert_allclose(normalise.running_mean.numpy(), expected, atol=1e-6)
 
 
+def test_an_epoch_has_partners_rows_to_keep_away_and_an_order_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rates fall after half and after three quarters of the epochs; a loss is the mean of its epoch's batches."""
+    rows, network_draw, draw = (
+        torch.from_numpy(normal_rows(150, 5)),
+        torch.Generator().manual_seed(1),
+        torch.Generator(),
+    )
+    network, near = first_network(rows, 8, network_draw), nearest_rows(rows.numpy(), 10)
+    seen: list[torch.Tensor] = []
+    losses: list[float] = []
+    rates: list[float] = []
+
+    def apply_to(network: nn.Sequential, rows: torch.Tensor, training: bool) -> torch.Tensor:
+        seen.extend([rows] if training else [])
+        return apply(network, rows, training)
+
+    def loss(*values: Any) -> torch.Tensor:
+        made = loss_of(*values)
+        losses.append(float(made.detach()))
+        return made
+
+    class Watched(torch.optim.SGD):
+        def step(self, *others: Any) -> Any:
+            rates.append(self.param_groups[0]["lr"])
+            assert self.param_groups[0]["momentum"] == 0.9
+            return super().step(*others)
+
+    monkeypatch.setattr(module, "apply", apply_to)
+    monkeypatch.setattr(module, "loss_of", loss)
+    monkeypatch.setattr(torch.optim, "SGD", Watched)
+    others = module._others(spread_rows(network, rows))
+    found = module._train(network, rows, near, 4, 1.0, draw.manual_seed(2), None, False)
+    assert rates == [0.1] * 4 + [0.05] * 2 + [0.01] * 2
+    np.testing.assert_allclose(found, np.mean(np.reshape(losses, (4, 2)), axis=1), rtol=1e-6)
+    draw.manual_seed(2)
+    partners = near[np.arange(150), torch.randint(10, (150,), generator=draw).numpy()]
+    order = torch.randperm(150, generator=draw).numpy()
+    for batch, triplets in zip((order[:64], order[64:128]), seen[:2], strict=True):
+        assert torch.equal(triplets, rows[np.concatenate([batch, partners[batch], others[batch]])])
+
+
 def test_progress_goes_to_the_end() -> None:
     seen: list[tuple[int, int | None]] = []
     rows = normal_rows(150, 5)
     made = lattice(rows, epochs=3, hidden=8, advance=lambda done, total: seen.append((done, total)))
     assert seen == [(2, 6), (4, 6), (6, 6)] and made.problem is not None and "after 6 steps" in made.problem
+
+
+def of_epochs(fall: float, epoch: int, change: float) -> np.ndarray:
+    """Losses of twenty epochs, 0 but in the second quarter, of which one is changed."""
+    losses = np.zeros(20)
+    losses[5:11] = fall
+    losses[epoch] += change
+    return losses
 
 
 @pytest.mark.parametrize(
@@ -174,6 +227,18 @@ def test_progress_goes_to_the_end() -> None:
         (np.linspace(-1.7, -2.8, 20), 1000, False),
         (np.array([-2.7] + [9.6] * 19), 1000, False),
         (np.array([-2.7]), 1000, True),
+        (np.array([-2.7]), 300, True),
+        (of_epochs(0.19, 0, 0), 1000, True),
+        (of_epochs(0.21, 0, 0), 1000, False),  # between the second and the last quarter
+        (of_epochs(0.19, 0, -0.19), 1000, True),
+        (of_epochs(0.19, 0, -0.21), 1000, False),  # above the first epoch
+        (of_epochs(0.19, 4, 9), 1000, True),
+        (of_epochs(0.19, 5, 9), 1000, False),
+        (of_epochs(0.19, 10, 9), 1000, False),
+        (of_epochs(0.19, 11, 9), 1000, True),
+        (of_epochs(0.21, 14, 0.5), 1000, False),
+        (of_epochs(0.21, 15, 0.5), 1000, True),
+        (of_epochs(0.21, 19, 0.5), 1000, True),
     ],
 )
 def test_a_training_that_did_not_converge_is_reported(losses: np.ndarray, steps: int, settled: bool) -> None:
@@ -181,6 +246,9 @@ def test_a_training_that_did_not_converge_is_reported(losses: np.ndarray, steps:
 
 
 def test_bad_sets_are_refused_in_words() -> None:
+    assert lattice(normal_rows(64, 5), epochs=1, hidden=4).labels.shape == (64,)
+    with pytest.raises(ValueError, match="needs at least 64 texts in all sets together, got 63"):
+        lattice(normal_rows(63, 5))
     with pytest.raises(ValueError, match="needs at least 64 texts in all sets together, got 4"):
         lattice(normal_rows(4, 5))
     with pytest.raises(ValueError, match="needs features that differ, got 70 equal ones"):
@@ -230,7 +298,7 @@ def enumerated(squared_radius: int) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize(("squared_radius", "count"), [(1, 8), (20, 144), (25, 248), (30, 576), (50, 744), (64, 24)])
 def test_the_points_are_all_there(squared_radius: int, count: int) -> None:
     found = points(squared_radius)
-    assert num_points(squared_radius) == len(found) == count
+    assert num_points(squared_radius) == len(found) == count and not found.flags.writeable
     assert [tuple(point) for point in found.tolist()] == enumerated(squared_radius)
 
 
@@ -293,3 +361,5 @@ def test_many_cells_take_the_radius_with_the_most_points() -> None:
     last = num_points(module.MOST_SQUARED_RADIUS)
     nearest = min(every, key=lambda radius: max(num_points(radius), last) / min(num_points(radius), last))
     assert module.squared_radius_near(last) == nearest
+    assert module.squared_radius_near(num_points(999)) == 999  # no smaller one has as many
+    assert module.squared_radius_near(num_points(1001)) < module.MOST_SQUARED_RADIUS

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mauve_metric.clustering import kmeans, nearest_centres
 from mauve_metric.clustering.nearest_centres import AllCentres, BoundedCentres, assign
+from mauve_metric.runtime import low_precision
 from mauve_metric.runtime.optional_imports import import_faiss
 
 Rows = NDArray[np.float32]
@@ -227,6 +228,35 @@ def test_only_starts_with_equal_centres_are_left_to_faiss(
     np.testing.assert_array_equal(by_faiss, tied)
 
 
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_as_many_iterations_as_those_of_faiss_give_its_centres(max_iter: int) -> None:
+    points = rows(400, 30, 0.3, seed=2)
+    start = points[::20].copy()
+    (ours,), (longer,) = (kmeans._lloyd(AllCentres(points), start[None], count) for count in (max_iter, max_iter + 1))
+    theirs = kmeans._by_faiss(AllCentres(points), start, max_iter)
+    np.testing.assert_allclose(ours.centres, theirs.centres, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(ours.labels, theirs.labels)
+    assert (ours.iterations, ours.cost) == (
+        max_iter,
+        pytest.approx(theirs.cost, rel=1e-5),
+    ) and theirs.iterations == max_iter
+    assert np.abs(longer.centres - ours.centres).max() > 0.01
+
+
+@pytest.mark.parametrize("seed", [0, 3, 5])
+def test_a_run_goes_on_while_splitting_copies_leaves_others_to_improve(seed: int) -> None:
+    """Three centres are far from all rows; the largest bucket has copies of one row, and is split in vain."""
+    others = np.random.default_rng(seed).normal(size=(60, 2)).astype(np.float32)
+    points = np.concatenate([np.tile(np.float32([10, 1]), (150, 1)), others])
+    start = np.float32([[10, 1], [0, 0], [1e3, 1e3], [-1e3, 1e3], [1e3, -1e3]])
+    (ours,), theirs = (
+        kmeans._lloyd(AllCentres(points), start[None], 100),
+        kmeans._by_faiss(AllCentres(points), start, 100),
+    )
+    assert sorted(np.bincount(ours.labels)) == sorted(np.bincount(theirs.labels)) and 3 < ours.iterations < 100
+    assert ours.cost == pytest.approx(theirs.cost, rel=1e-6)
+
+
 def test_a_run_that_splits_for_ever_ends_beside_others() -> None:
     """Of four starts with 20 centres for 12 kinds of rows each ends by itself."""
     kinds = rows(12, 6, 0.0)
@@ -240,7 +270,7 @@ def test_a_run_that_splits_for_ever_ends_beside_others() -> None:
         assert (end.cost, end.iterations) == (alone.cost, alone.iterations) and end.iterations < 100
 
 
-@pytest.mark.parametrize("count", [1, 7, 200, 900])
+@pytest.mark.parametrize("count", [1, 7, 200, 900, 70_000])
 def test_sums_by_place_are_those_of_one_row_after_the_other(count: int) -> None:
     rng = np.random.default_rng(count)
     points, places, numbers = rows(500, 9, 0.0), rng.integers(0, count, size=800), rng.integers(0, 500, size=800)
@@ -304,6 +334,43 @@ def test_clusterings_do_not_depend_on_the_bounds(make: Any, monkeypatch: pytest.
     monkeypatch.setattr("mauve_metric.runtime.low_precision.pays", always)
     np.testing.assert_array_equal(kmeans.kmeans(points, 160, 2, 100, seed=25), expected)
     assert asked
+
+
+@pytest.mark.parametrize("low", [False, True])
+def test_bounds_are_those_of_heads_and_lengths_and_have_room_for_rounding(
+    low: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three times the rounding of a distance in float32, eight times in bfloat16, and what underflows."""
+    points = rows(300, 200, 0.7)
+    centres = points[:40] + np.float32(0.01)
+    wide, ends = points.astype(np.float64), centres.astype(np.float64)
+    squares = np.einsum("ij,ij->i", centres, centres)
+    (part,) = parts_of(BoundedCentres(points, low), centres)
+    assert (part.low is not None) == low
+    for name in ("limit_bits", "bound_bits"):
+        monkeypatch.setattr(low_precision, name, lambda numbers: numbers)
+    error = 216 * 2.0**-24 * (np.linalg.norm(wide, axis=1).max() + np.linalg.norm(ends, axis=1).max()) ** 2
+    assert part._error(squares) == pytest.approx(error, rel=1e-4)
+    own = squared_distances(points, centres).min(axis=1)
+    least, most = (8, own) if low else (3, own - np.square(wide).sum(axis=1))
+    np.testing.assert_allclose(part._limits(squares) - most, least * error, rtol=0.1)
+    shifted = part._as_bounds(part.own, np.arange(300), squares)
+    np.testing.assert_allclose(most - shifted, 8 * error if low else 0, atol=0.3 * error)
+    if not low:
+        for width in (64, 128, 200):
+            heads = squared_distances(points[:, :width], centres[:, :width])
+            rest = [np.linalg.norm(some[:, width:], axis=1) for some in (wide, ends)]
+            bounds = heads + np.square(rest[0][:, None] - rest[1]) - np.square(wide).sum(axis=1)[:, None]
+            np.testing.assert_allclose(part._bounds(centres, squares, width).T, bounds, atol=error)
+    nothing = np.zeros((300, 200), dtype=np.float32)
+    (part,) = parts_of(BoundedCentres(nothing), nothing[:3])
+    np.testing.assert_allclose(part._limits(np.zeros(3, dtype=np.float32)), 200e-36, rtol=1e-6)
+
+
+def parts_of(search: BoundedCentres, centres: Rows) -> list[Any]:
+    """The parts of a search that has started."""
+    search.start(centres[None])
+    return search._parts
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e30])

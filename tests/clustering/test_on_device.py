@@ -66,6 +66,37 @@ def test_projection_of_few_constant_and_extreme_rows(device: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_each_step_is_that_of_numpy(device: str, small_blocks: None) -> None:
+    human, _ = samples()
+    rows, wide, labels = on(device, human), human.astype(np.float64), np.arange(600) ** 2 % 7
+    sums = on_device.bucket_sums(rows, labels, 9)
+    assert sums.dtype == np.float64
+    np.testing.assert_allclose(sums, [wide[labels == bucket].sum(axis=0) for bucket in range(9)], rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(on_device.inner(rows, np.array([3, 500])), wide[[3, 500]] @ wide.T, rtol=1e-5, atol=1e-5)
+    scaled = on_device.scaled_rows(rows, "drmm")
+    centred = wide - wide.mean(axis=0)
+    np.testing.assert_allclose(scaled.cpu().numpy(), centred / np.sqrt((centred**2).mean()), rtol=1e-5, atol=1e-5)
+    search, centres = on_device.DeviceCentres(rows), human[:11] + np.float32(0.01)
+    distances = np.square(wide[:, None] - centres).sum(axis=2)
+    np.testing.assert_array_equal(search.start(centres[None]), distances.argmin(axis=1)[None])
+    assert search.cost(0) == pytest.approx(distances.min(axis=1).sum() - np.square(wide).sum(), rel=1e-5)
+    near = np.eye(40)[0] + 1e-7 * wide  # little is lost where all rows point about the same way
+    unit = projection.unit_rows(near)
+    expected = np.linalg.svd(unit - unit.mean(axis=0))[1] ** 2
+    found = on_device.principal_axes(on(device, near))[1]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4 * expected[0])
+    for some in (human, human[:30]):
+        unit = projection.unit_rows(some)
+        mean, variances, directions = on_device.principal_axes(on(device, some))
+        np.testing.assert_allclose(mean, unit.mean(axis=0), rtol=1e-9, atol=1e-12)
+        expected = np.linalg.svd(unit - unit.mean(axis=0), full_matrices=False)[1] ** 2
+        np.testing.assert_allclose(variances, expected, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(directions.T @ directions, np.eye(len(variances)), atol=1e-9)
+        found = on_device.apply(mean, directions, on(device, some)).cpu().numpy()
+        np.testing.assert_allclose((found.astype(np.float64) ** 2).sum(axis=0), variances, rtol=1e-4, atol=1e-9)
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("k", [20, 3])
 def test_kmeans(device: str, k: int, small_blocks: None) -> None:
     projected = projection.project(np.concatenate(samples()))  # with k = 3 the centres are fitted on 768 rows of 1100

@@ -13,7 +13,9 @@ import torch
 
 from mauve_metric import compute_mauve
 from mauve_metric.arrays import Labels, Rows
-from mauve_metric.clustering import histograms, partition
+from mauve_metric.clustering import histograms, kmeans, partition, projection
+from mauve_metric.clustering.checkpoint import CHECKPOINT_FILE
+from mauve_metric.clustering.nearest_centres import assign
 from mauve_metric.clustering.num_buckets import auto_num_buckets, is_auto
 from mauve_metric.clustering.partition import closeness_configs, config_by_content, partition_sets
 from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets
@@ -65,17 +67,18 @@ def test_clusterings_by_content_are_kmeans_plus_plus_and_the_first_is_the_litera
     kmeans, calls = QUANTIZERS["kmeans"], []
 
     def label(*values: Any) -> Any:
-        calls.append("published")
+        calls.append(("published", values[3]))
         return kmeans.label(*values)
 
     def by_content(*values: Any) -> Any:
-        calls.append("by content")
+        calls.append(("by content", values[3]))
         assert kmeans.by_content is not None
         return kmeans.by_content(*values)
 
     monkeypatch.setitem(QUANTIZERS, "kmeans", kmeans._replace(label=label, by_content=by_content))
     partition_sets([*sets()], resolve_config(MauveConfig(num_buckets=4, num_runs=3), 90, 90))
-    assert calls[:3] == ["published", "by content", "by content"] and "published" not in calls[1:]
+    published, *others = calls  # closeness has the usual number of buckets
+    assert published == ("published", 25) and others == 2 * [("by content", 26), ("by content", 27)]
 
 
 @pytest.mark.parametrize(("runs", "count"), [(1, 2), (2, 3), (3, 3), (5, 5)])
@@ -147,6 +150,8 @@ def test_files_are_read_as_a_whole_and_refused_where_they_do_not_fit(
     np.save(tmp_path / "p.npy", p)
     read = compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM)
     assert read.mauve == compute_mauve(p_features=p, q_features=q, **DRMM).mauve
+    monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 900)
+    assert read.mauve == compute_mauve(p_features=tmp_path / "p.npy", q_features=q, **DRMM).mauve
     monkeypatch.setattr(partition, "MOST_NUMBERS_AT_ONCE", 899)
     message = "quantizer='drmm' does not work in blocks, and reads at most 899 numbers in all sets together, got 900"
     with pytest.raises(ValueError, match=message):
@@ -169,6 +174,8 @@ def test_learned_buckets_of_files_that_do_not_fit_are_those_of_arrays(
 
 def test_tensors_stay_tensors() -> None:
     p, q = sets()
+    assert isinstance(partition._stacked([p, q], None), np.ndarray)
+    assert isinstance(partition._stacked([p, q], torch.device("cpu")), torch.Tensor)
     config = resolve_config(MauveConfig(**(DRMM | {"num_buckets": 9})), 90, 90)
     plain = partition_sets([p, q], config)
     there = partition_sets([p, q], config, RunOptions(score_device="cpu"))
@@ -212,7 +219,9 @@ def buckets_of(lists: Sequence[Sequence[Labels]]) -> int:
     return max(int(labels.max()) for run in lists for labels in run) + 1
 
 
-@pytest.mark.parametrize(("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 20), (50, 3, 15, 20)])
+@pytest.mark.parametrize(
+    ("prompts", "texts", "number", "finer"), [(20, 5, 10, 0), (50, 1, 5, 20), (50, 3, 15, 20), (15, 10, 7, 0)]
+)
 def test_a_bucket_has_two_prompts_or_more(prompts: int, texts: int, number: int, finer: int) -> None:
     p, q = sets(prompts * texts)
     codes = np.repeat(np.arange(prompts), texts)
@@ -234,15 +243,18 @@ def test_texts_that_are_like_no_other_have_no_finer_bucket_of_their_own(monkeypa
     assert 10 < len(totals) < 48 and totals.min() > 1
 
 
-@pytest.mark.parametrize(("n", "buckets"), [(49, None), (50, 20), (400, 160), (1990, 796), (2010, 804), (6000, 2000)])
-def test_there_are_finer_clusterings_of_any_size(n: int, buckets: int | None) -> None:
+@pytest.mark.parametrize(
+    ("n", "buckets"), [(49, None), (50, 20), (400, 160), (1990, 796), (2010, 804), (2500, 1000), (6000, 2000)]
+)
+def test_there_are_finer_clusterings_of_any_size(n: int, buckets: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """One bucket for two and a half texts, up to 2000."""
+    monkeypatch.setattr(partition, "FINER_RUNS", 3)
     config = resolve_config(MauveConfig(), n, n + 7)
     made = [*closeness_configs(config, StackedSets(np.repeat([0, 1], [n, n + 7])), range(1, 5))]
     assert made[0][0].num_buckets == auto_num_buckets(n, n) and made[0][1:] == (range(1, 5), False)
+    assert {one.kmeans_num_redo for one, *_ in made} == {1}
     assert [(one.num_buckets, is_finer) for one, _, is_finer in made[1:]] == ([(buckets, True)] if buckets else [])
-    few = n < partition.FEW_FOR_FINER_RUNS
-    assert not buckets or len(made[1][1]) == (partition.FINER_RUNS if few else 1)
+    assert not buckets or len(made[1][1]) == (3 if n < partition.FEW_FOR_FINER_RUNS else 1)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +284,12 @@ def test_closeness_has_the_same_clusterings_whatever_the_options_of_the_publishe
 
 @pytest.mark.parametrize(
     ("sizes", "buckets"),
-    [((50_000, 50_000), (5000, False)), ((20_010, 90_000), (2001, True)), ((60_000, 70_000), (5000, True))],
+    [
+        ((50_000, 50_000), (5000, False)),
+        ((20_000, 90_000), (2000, False)),
+        ((20_010, 90_000), (2001, True)),
+        ((60_000, 70_000), (5000, True)),
+    ],
 )
 def test_closeness_has_a_bounded_number_of_buckets_over_a_hundred_thousand_rows(
     sizes: tuple[int, int], buckets: tuple[int, bool]
@@ -423,3 +440,125 @@ def test_texts_of_a_set_without_prompts_are_each_alone() -> None:
         found = partition._sets_of_rows(partition.Stacking(sizes, True), groups).groups
         assert found is not None and found[given].tolist() == prompts.tolist()
         assert len(found) == 7 and len(np.unique(found)) == 2 + 4
+
+
+def test_a_set_holds_as_much_as_its_groups_weigh_and_the_fewest_groups_limit_the_buckets() -> None:
+    alone, paired = np.arange(8), 100 + np.arange(8) // 2
+    for order in ((alone, paired), (paired, alone)):
+        stacked = StackedSets(np.repeat([0, 1], 8), np.concatenate(order))
+        found = [partition._effective(stacked, number) for number in (0, 1)]
+        assert found == [8.0 if codes is alone else 4.0 for codes in order]
+        assert [partition._at_most_groups(number, stacked) for number in (1, 2, 3, 9)] == [1, 2, 2, 2]
+    uneven = StackedSets(np.zeros(4, dtype=int), np.array([0, 0, 0, 1]))
+    assert partition._effective(uneven, 0) == 1.6  # 4² / (3² + 1²)
+    three = StackedSets(np.repeat([0, 1, 2], [12, 8, 6]), np.arange(26))
+    assert partition._at_most_groups(9, three) == 3 and partition._effective(three, 2) == 6
+    few = StackedSets(np.repeat([0, 1], 3), np.array([0, 0, 0, 1, 2, 3]))
+    assert partition._at_most_groups(9, few) == 2
+
+
+@pytest.mark.parametrize("rows_a_bucket", [2, 100])
+def test_a_finer_clustering_starts_by_single_draws_from_its_own_seed(
+    rows_a_bucket: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fitted to some rows, or to all."""
+    monkeypatch.setattr(partition, "FINER_ROWS", rows_a_bucket)
+    monkeypatch.setattr(histograms, "MOST_SINGLES", 10**9)
+    rows, stacked = np.concatenate(sets(120)), StackedSets(np.repeat([0, 1], 120))
+    config, places = resolve_config(MauveConfig(num_buckets=30, kmeans_num_redo=2), 120, 120), np.arange(240)
+    if rows_a_bucket == 2:
+        some = np.sort(np.random.default_rng(28).choice(240, 60, replace=False))
+        expected = assign(rows, kmeans.fit(rows[some], 30, 2, 500, seed=30, plus_plus=1))
+    else:
+        expected = kmeans.kmeans(rows, 30, 2, 500, seed=28, plus_plus=1)
+    np.testing.assert_array_equal(partition._finer(rows, places, stacked, config, 3), expected)
+    np.testing.assert_array_equal(partition._finer(rows, places[::-1], stacked, config, 3), expected[::-1])
+
+
+@pytest.mark.parametrize(
+    ("case", "blockwise"),
+    [
+        ({}, False),
+        ({"most": 899}, True),
+        ({"most": 900}, False),
+        ({"checkpoint": True}, True),
+        ({"checkpoint": True, "every_row": True}, None),
+        ({"checkpoint": True, "every_row": True, "device": "cpu"}, False),
+        ({"checkpoint": True, "device": "cpu"}, False),
+        ({"checkpoint": True, "arrays": True}, False),
+        ({"checkpoint": True, "d": 1}, False),  # ranks need all rows
+        ({"most": 899, "n": 1800}, False),  # scikit-learn's solver does
+        ({"checkpoint": True, "n": 1800}, True),
+        ({"most": 899, "n": 1800, "pca_max_data": 20}, True),
+    ],
+)
+def test_features_that_are_not_in_memory_stay_outside_where_they_are_many_or_kept(
+    case: dict[str, Any], blockwise: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """900 numbers in 12 rows are few enough where most are 900; a checkpoint is of what is read in blocks."""
+    monkeypatch.setattr(partition, "MOST_NUMBERS_READ", case.get("most", 900))
+    monkeypatch.setattr(partition, "_in_blocks", lambda *_: None)
+    n, d = case.get("n", 12), case.get("d", 75)
+    p, q = np.random.default_rng(0).normal(size=(2, n // 2, d)).astype(np.float32)
+    config = resolve_config(MauveConfig(num_buckets=2, pca_max_data=case.get("pca_max_data", -1)), n // 2, n // 2)
+    run = RunOptions(checkpoint=tmp_path if "checkpoint" in case else None, score_device=case.get("device"))
+    rows: list[Any] = [p, q] if "arrays" in case else [ArrayRows(p), q]
+
+    def made() -> bool:
+        return partition_sets(rows, config, run, clusterings=1, every_row=case.get("every_row", False)) is None
+
+    if blockwise is None:
+        with pytest.raises(ValueError, match="features must be in memory to be explained, as arrays"):
+            made()
+    else:
+        assert made() == blockwise
+
+
+@pytest.mark.parametrize(
+    ("clusterings", "options"), [(1, {}), (3, {}), (3, {"num_buckets": 9}), (2, {"num_buckets": 6})]
+)
+def test_clusterings_in_blocks_are_those_in_memory(clusterings: int, options: dict[str, Any], tmp_path: Path) -> None:
+    """Sets of which one has pairs of texts to a prompt, which the other lacks, and the last bits of the projection."""
+    p, q = sets(120)
+    groups = [np.arange(120) // 2, 100 + np.arange(120)]
+    config = resolve_config(MauveConfig(kmeans_num_redo=1, knn=False, **options), 120, 120)
+    in_memory, in_blocks = (
+        partition_sets(rows, config, run, clusterings=clusterings, groups=groups)
+        for rows, run in (([p, q], None), ([ArrayRows(p), ArrayRows(q)], RunOptions(checkpoint=tmp_path)))
+    )
+    assert [len(rows) for rows in in_blocks.rows] == [0, 0] and (tmp_path / CHECKPOINT_FILE).is_file()
+    both = [[one.labels, *one.closeness] for one in (in_memory, in_blocks)]
+    assert [len(runs) for runs in both[0]] == [len(runs) for runs in both[1]]
+    assert len(both[0]) == (1 if clusterings == 1 else 3)
+    for runs, others in zip(*both, strict=True):
+        for run, other in zip(runs, others, strict=True):
+            assert np.mean(np.concatenate(run) == np.concatenate(other)) > 0.95
+
+
+def test_a_permutation_test_has_the_first_clustering_by_content() -> None:
+    first, second, third = ([np.array([number])] for number in range(3))
+    assert partition.Partition([], [first, second, third]).labels_without_sets is second
+    assert partition.Partition([], [first]).labels_without_sets is first
+
+
+def test_finer_clusterings_are_fitted_to_eight_rows_a_bucket_and_those_of_many_rows_to_sixteen() -> None:
+    found = [len(partition._rows_of_finer(10**6, k, 1)) for k in (5, 2000, 2001)]
+    assert found == [40, 16_000, 32_016] and partition._rows_of_finer(39, 5, 1).tolist() == list(range(39))
+
+
+def test_a_text_alone_joins_the_nearest_bucket_of_two_or_more() -> None:
+    """By centres that are not the means of their rows."""
+    rows = np.array([[0.0], [0.1], [3.0], [3.1], [1.4], [0.5], [9.0], [-5.0], [8.0], [-6.0]], dtype=np.float32)
+    labels = np.array([1, 1, 2, 2, 0, 3, 4, 5, 6, 7])
+    centres = np.array([[1.4], [0.0], [2.0], [0.5], [9.0], [-5.0], [8.0], [-6.0]], dtype=np.float32)
+    found = partition._without_singles(rows.__getitem__, labels, centres)
+    assert found.tolist() == [0, 0, 1, 1, 1, 0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("row_order", ["qp", "pq"])
+def test_a_projection_that_is_fitted_to_some_rows_is_that_of_the_rows_as_they_are_stacked(row_order: Any) -> None:
+    p, q = sets(30, d=8)
+    config = resolve_config(MauveConfig(pca_max_data=20, row_order=row_order), 30, 30)
+    rows = projection.project(np.concatenate([p, q] if row_order == "pq" else [q, p]), pca_max_data=20)
+    found = partition_sets([p, q], config).rows
+    np.testing.assert_array_equal(np.concatenate(found if row_order == "pq" else found[::-1]), rows)

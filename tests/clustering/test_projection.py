@@ -12,6 +12,7 @@ from mauve_metric import compute_mauve
 from mauve_metric.arrays import Rows
 from mauve_metric.clustering.kmeans import kmeans
 from mauve_metric.clustering.projection import fit_projection, is_scikit_learns_choice, project, unit_rows
+from mauve_metric.features.array_files import BlockwiseRows
 from mauve_metric.features.row_blocks import ArrayRows, content_order
 
 Floats = NDArray[np.float64]
@@ -82,11 +83,54 @@ def test_project_of_constant_features_is_one_zero_column(features: Floats) -> No
     assert project(features).tolist() == [[0.0]] * len(features)
 
 
+@pytest.mark.parametrize(("pairs", "kept"), [((9, 1), 1), ((8, 2), 2), ((45, 45, 10), 2), ((45, 44, 11), 3)])
+def test_a_share_that_is_reached_but_for_rounding_is_reached(pairs: tuple[int, ...], kept: int) -> None:
+    """Pairs of opposite rows along the axes, whose shares of the variance are those of their numbers."""
+    half = np.repeat(np.eye(len(pairs)), pairs, axis=0)
+    assert project(np.concatenate([half, -half]), 0.9).shape[1] == kept
+    assert project(np.concatenate([half, -half]), 1.0).shape[1] == len(pairs)
+
+
+def test_a_projection_does_not_depend_on_the_blocks() -> None:
+    """Of which the second half points elsewhere, so that the first block's mean is far from that of all."""
+    features = rows(300, 8, seed=7)
+    features[150:] += 3 * rows(1, 8, seed=8)
+    in_blocks = BlockwiseRows((300, 8), lambda: iter([features[:100], features[100:170], features[170:]]))
+    whole, found = (fit_projection(some, 0.99) for some in (ArrayRows(features), in_blocks))
+    np.testing.assert_allclose(found.mean, unit_rows(features).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.directions, whole.directions, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.apply_all(in_blocks), whole.apply(features), rtol=0, atol=2e-7)  # float32
+
+
+def test_little_is_lost_where_all_rows_point_about_the_same_way() -> None:
+    features = np.eye(8)[0] + 1e-7 * np.random.default_rng(9).normal(size=(200, 8))
+    found = project(features, 1.0).astype(np.float64)[:, :7]  # the eighth direction is that of all rows
+    products = found.T @ found
+    expected = np.linalg.svd(unit_rows(features) - unit_rows(features).mean(axis=0))[1][:7] ** 2
+    np.testing.assert_allclose(products / expected[0], np.diag(expected / expected[0]), rtol=0, atol=1e-4)
+
+
+def test_few_rows_have_no_direction_beyond_their_differences() -> None:
+    found = project(rows(10, 40, seed=3), 1.0)
+    assert found.shape == (10, 10) and not found[:, 9].any() and (np.abs(found[:, :9]).max(axis=0) > 1e-3).all()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_half_of_the_variance_is_reached_by_one_of_two_equal_directions(kind: type) -> None:
+    half = np.repeat(np.eye(2), 5, axis=0).astype(kind)
+    assert project(np.concatenate([half, -half]), 0.5).shape[1] == 1
+    assert project(np.repeat(noise(400, 6, seed=8).astype(kind), 2, axis=1), 1.0).shape[1] == 12  # six are copies
+
+
 def test_project_sees_small_differences() -> None:
     # directions 1e-6 apart are different (float32 features differ by 6e-8), and stay so
     features = np.array([[1, 0], [1, 1e-6]] * 5)
     found = project(features)
     assert abs(found[0, 0] - found[1, 0]) == pytest.approx(1e-6, rel=1e-5)
+    for d in (2, 300):  # a distance of 1e-13 is rounding, however many rows are added up
+        near = np.zeros((100, d))
+        near[:, 0], near[::2, 1] = 1, 1e-13
+        assert not project(near).any()
 
 
 @pytest.mark.parametrize(
@@ -159,6 +203,12 @@ def test_many_rows_of_few_columns_are_projected_as_by_scikit_learn_to_the_bit(
     np.testing.assert_array_equal(project(features), expected)
 
 
+def test_copies_of_columns_are_projected_as_by_scikit_learn() -> None:
+    """Whose directions without variance have rounding for it, some of it negative."""
+    features = np.repeat(noise(400, 20, seed=11), 2, axis=1)
+    np.testing.assert_array_equal(project(features), by_scikit_learn(features)[0])
+
+
 @pytest.mark.parametrize(("n", "d"), [(4000, 96), (959, 96), (960, 96), (700, 64), (639, 64), (1200, 1001)])
 def test_labels_of_flat_spectra_are_those_of_scikit_learns_rows(n: int, d: int) -> None:
     features = noise(n, d, seed=n)
@@ -182,6 +232,8 @@ def test_a_sample_decides_by_its_own_size() -> None:
 
 def test_a_million_rows_of_many_columns_stay_in_blocks() -> None:
     assert not is_scikit_learns_choice(1_000_000, 384) and is_scikit_learns_choice(600_000, 384)
+    assert is_scikit_learns_choice(2**20, 256) and not is_scikit_learns_choice(2**20 + 1, 256)
+    assert is_scikit_learns_choice(10_000, 1000) and not is_scikit_learns_choice(10_010, 1001)
 
 
 def test_rows_that_float32_cannot_square_are_scaled_all_the_same() -> None:

@@ -22,7 +22,13 @@ from mauve_metric.arrays import Rows
 from mauve_metric.clustering import drmm, lattice
 from mauve_metric.clustering.histograms import Quantized
 from mauve_metric.clustering.kmeans import kmeans
-from mauve_metric.clustering.quantizers import QUANTIZERS, StackedSets, num_buckets_of, scoring_options
+from mauve_metric.clustering.quantizers import (
+    QUANTIZERS,
+    StackedSets,
+    num_buckets_of,
+    quantizer_options,
+    scoring_options,
+)
 from mauve_metric.options import MauveConfig, config_fields
 from mauve_metric.results.signature import signature_options
 from mauve_metric.scoring.evaluation import resolve_config
@@ -68,6 +74,8 @@ def test_given_shapes_stay_and_a_given_number_of_buckets_chooses_one() -> None:
     assert k(quantizer="drmm", drmm_preset="paper", drmm_layers=2) == 100
     assert k(400, quantizer="drmm", drmm_layers=1) == 40 and k(400, quantizer="drmm", drmm_components=6) == 36
     assert k(quantizer="drmm", num_buckets=27) == 27 and k(quantizer="lattice", num_buckets=48) == 48
+    assert k(quantizer="drmm", drmm_layers=5, drmm_components=10) == 100_000
+    assert quantizer_options(MauveConfig(), 4545, 4546)["lattice_epochs"] == 10  # eleven would be 100,001 rows
     with pytest.raises(ValueError, match=r"num_buckets must be .* quantizer='lattice', which makes 24, got 20"):
         num_buckets_of(MauveConfig(quantizer="lattice", num_buckets=20))
 
@@ -96,6 +104,13 @@ def test_another_number_of_buckets_is_refused_before_the_work() -> None:
     with pytest.raises(ValueError, match=r"to the power of drmm_layers must be at most 100000, got 9\^9"):
         num_buckets_of(MauveConfig(quantizer="drmm", drmm_components=9, drmm_layers=9))
     assert num_buckets_of(MauveConfig(num_buckets=7)) == 7
+
+
+def test_there_are_at_most_as_many_buckets_of_k_means_as_texts() -> None:
+    assert num_buckets_of(MauveConfig(num_buckets=9), 4, 5) == 9
+    for sizes, which in (((4, 5), "both sets, 4 [+] 5"), ((4, 3, 2), "all sets, 4 [+] 3 [+] 2")):
+        with pytest.raises(ValueError, match=f"num_buckets must be at most the number of texts of {which}, got 10"):
+            num_buckets_of(MauveConfig(num_buckets=10), *sizes)
 
 
 def test_scores_of_drmm_are_those_of_its_labels() -> None:
@@ -207,3 +222,14 @@ def test_learned_buckets_tell_a_wide_set_from_a_narrow_one() -> None:
     rows = np.concatenate([rng.normal(size=(60, 3)), 4 * rng.normal(size=(60, 3))])
     labels = QUANTIZERS["classifier"].label(rows, StackedSets(np.repeat([0, 1], 60)), config, 25, None).labels
     assert labels[60:].mean() - labels[:60].mean() > 0.3 * labels.max()
+
+
+def test_learned_buckets_are_of_their_seed_and_of_their_groups() -> None:
+    rows = np.concatenate(sets(60, shift=0.2))
+    config, set_of = resolve_config(MauveConfig(quantizer="classifier"), 60, 60), np.repeat([0, 1], 60)
+
+    def labels(seed: int, groups: Any = None) -> list[int]:
+        return QUANTIZERS["classifier"].label(rows, StackedSets(set_of, groups), config, seed, None).labels.tolist()
+
+    assert labels(25) == labels(25) != labels(26)
+    assert labels(25, np.arange(120)) == labels(25) != labels(25, np.tile(np.arange(20), 6))
