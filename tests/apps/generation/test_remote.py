@@ -163,7 +163,7 @@ HOSTILE = {
     "endless": "OpenAIError: the answer is longer than [0-9]+ bytes: max_tokens sets",
     "packed": "OpenAIError: the answer is compressed, which was not asked for",
     "sent": "the server sends prompts on to 'http://127.0.0.1:[0-9]+/v1/completions', not done",
-    "escapes": r"BadRequestError: Error code: 400 - \\x1b\[2J\\x07 gone",
+    "escapes": r"BadRequestError: Error code: 400 - .*\\x1b\[2J\\x07 gone",
 }
 
 
