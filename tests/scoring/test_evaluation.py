@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -226,6 +227,20 @@ def test_an_evaluation_keeps_what_was_asked_for() -> None:
     assert changed.chosen == {"seed", "verbose"} and not (of_names().listed or of_names().every_row)
     with plain as entered:
         assert entered is plain
+    declared = Evaluation.open("compute_mauve", {"independent": True}, sides)
+    assert (plain.sides[1].design, declared.sides[1].design) == ("undeclared", "independent")
+
+
+def test_prompts_in_the_files_of_texts_are_taken_off_where_that_is_asked_for(tmp_path: Path) -> None:
+    human, model, starts = (texts_of(30, seed) for seed in range(3))
+    prompts = [f"Tell me of {start}" for start in starts]
+    rows = [{"prompt": prompt, "text": f"{prompt} {text}"} for prompt, text in zip(prompts, model, strict=True)]
+    path = tmp_path / "model.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    sides = {"p": feature_set.given_side("p", {"text": human}), "q": feature_set.given_side("q", {"text": str(path)})}
+    for strip, expected in (("prompts", model), ("no", [row["text"] for row in rows])):
+        opened = Evaluation.open("compute_mauve", {"strip": strip}, sides)
+        assert opened.texts == [human, expected] and opened.inputs.prompts
 
 
 def test_layout_is_tried_on_the_texts_of_each_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,13 +332,14 @@ def test_neighbours_are_looked_for_up_to_ten_thousand_texts_and_need_as_many() -
         resolve_config(MauveConfig(knn=True, knn_k=4), 50, 4)
 
 
-def test_the_other_reading_of_repeats_is_that_of_declared_prompts() -> None:
+def test_the_other_reading_of_repeats_is_that_of_declared_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
     human, answers, alone = (rng.normal(size=(size, 40)) for size in (80, 15, 20))
-    model = np.concatenate([np.repeat(answers, 4, axis=0) + 0.05 * rng.normal(size=(60, 40)), alone])
+    model = np.concatenate([alone, np.repeat(answers, 4, axis=0) + 0.05 * rng.normal(size=(60, 40))])
     options: dict[str, Any] = {"knn": False, "num_runs": 1}
+    monkeypatch.setattr(evaluation, "MOST_READ_TWICE", 80)
     found = compute_mauve(p_features=human, q_features=model, **options)
-    prompts: dict[str, Any] = {"p_groups": range(80), "q_groups": [*(100 + np.arange(60) // 4), *range(200, 220)]}
+    prompts: dict[str, Any] = {"p_groups": range(80), "q_groups": [*range(200, 220), *(100 + np.arange(60) // 4)]}
     declared = compute_mauve(p_features=human, q_features=model, **prompts, **options)
     assert found.repeated_groups == 15 and found.closeness_as_prompts is not None and declared.closeness_ci is not None
     assert found.closeness_as_prompts == pytest.approx((declared.closeness, *declared.closeness_ci), rel=1e-9)
