@@ -249,7 +249,7 @@ def test_layout_is_tried_on_the_texts_of_each_model(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(evaluation, "without_layout", lambda result, *given: tried.append(given) or result)
     human, one, two = (texts_of(count, seed) for seed, count in enumerate((30, 28, 26)))
     options: dict[str, Any] = {"featurize_model_name": ngrams, "num_runs": 1, "knn": False, "confidence_level": 0.9}
-    found = compare(human, {"one": one, "two": two}, **options)
+    found = compare(iter(human), {"one": one, "two": two}, **options)
     assert [given[0] for given in tried] == [[human, one], [human, two]] and found.confidence_level == 0.9
     scores = {name: result.mauve_classifier for name, result in found.models.items()}
     assert list(found.learned_ranking) == sorted(scores, key=lambda name: -(scores[name] or 0))
@@ -317,6 +317,19 @@ def test_every_model_is_compared_with_the_encoders_of_the_human_set_and_of_the_f
     assert compare(p=two, models={"a": two}, num_runs=1, knn=False).models["a"].verdict_reason == "too_few"
     with pytest.raises(ValueError, match=r"models\['b'\] must hold at least 2 texts to be compared, got 1"):
         compare(p=human, models={"a": model, "b": FeatureSet(np.ones((1, 2)))})
+
+
+def test_recall_of_labels_has_the_prompts_of_the_human_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(evaluation, "recall_of_subgroups", lambda *given: seen.append(given) or [])
+    sides = {
+        name: replace(side, groups=np.arange(40) // texts)
+        for texts, (name, side) in enumerate(zip(("human", "model a", "model b"), of_names().declared, strict=True), 2)
+    }
+    compared = Evaluation.of_sets(sides, of_names().config)
+    compared.comparison()
+    assert [given[1:3] for given in seen] == [("a", 1), ("b", 2)]
+    assert all(given[4] is compared.sides[0].groups for given in seen)
 
 
 def test_labels_need_features_in_memory() -> None:
