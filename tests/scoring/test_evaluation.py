@@ -209,7 +209,9 @@ def test_stages_are_announced_with_the_number_of_the_set() -> None:
     assert compared.result_of("b") is compared.comparison().models["b"]
     assert "partition" in compared.result_of("b").signature_entries
     assert "partition" not in alone.result_of("a").signature_entries
-    assert compared.comparison().explanations == {}
+    whole = compared.comparison()
+    digests = [whole.signature_entries[name] for name in ("p_digest", "digest_a", "digest_b")]
+    assert whole.explanations == {} and digests == [side.digest for side in compared.sides]
     explained = compared.comparison(1).explanations["a"]
     assert [len(bucket.p_texts) for bucket in explained.buckets] == [3] and explained.most_human != ()
     assert compared.explanation("a", 1, 2, with_extremes=False).most_human == ()
