@@ -321,6 +321,15 @@ def test_every_model_is_compared_with_the_encoders_of_the_human_set_and_of_the_f
         compare(p=human, models={"a": model, "b": FeatureSet(np.ones((1, 2)))})
 
 
+def test_parts_of_sets_keep_the_pairs_that_were_found_in_the_whole() -> None:
+    rng = np.random.default_rng(0)
+    human, other, noise = rng.normal(size=(3, 40, 10))
+    for model, design in ((other, "undeclared"), (human + 0.01 * noise, "found")):
+        whole = Evaluation.of_sets([FeatureSet(human), FeatureSet(model)], MauveConfig())
+        assert whole.sides[1].design == design
+        assert whole.divisible is (whole.sides if design == "found" else whole.declared)
+
+
 def test_recall_of_labels_has_the_prompts_of_the_human_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     monkeypatch.setattr(evaluation, "recall_of_subgroups", lambda *given: seen.append(given) or [])
