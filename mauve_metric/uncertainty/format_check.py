@@ -202,9 +202,7 @@ def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
     wanted = {
         words: times
         for words, times in marks.common_openings.items()
-        if times > OPENING_SHARE * marks.texts
-        and times >= LEAST_MARKED
-        and words not in others.common_openings
+        if times > OPENING_SHARE * marks.texts and times >= LEAST_MARKED and words not in others.common_openings
     }
     openings: dict[tuple[str, ...], int] = {}
     for words, times in sorted(wanted.items(), key=lambda opening: (-opening[1], opening[0])):
