@@ -108,7 +108,7 @@ class Evaluation:
         """
         config, run = scoring_options(options, verb)
         inputs = open_sides(sides, config, run, aligned, common_rows=common_rows, by=by)
-        if "prompts" in str(config.strip) and inputs.prompts:
+        if "prompts" in str(config.strip):
             run = replace(run, prompts=inputs.prompts)
         inputs = inputs.materialised() if listed else inputs
         return cls(inputs, config, run, chosen=frozenset(options), every_row=every_row, listed=listed)
@@ -281,11 +281,8 @@ class Evaluation:
             start(self.partition.rows)
         return started[0]
 
-    def result(self, *, other_reading: bool = True) -> MauveResult:
-        """The result of the only model, with what the layout that separates its set does to it.
-
-        other_reading: also `MauveResult.closeness_as_prompts`.
-        """
+    def result(self) -> MauveResult:
+        """The result of the only model, with what the layout that separates its set does to it."""
         p, q = self.sides
         with score.side_by_side_of(self.sides) as run:
             learned = run(score.learned_of, p, q, self.resolved, run)
@@ -294,8 +291,8 @@ class Evaluation:
             self.watch("score", 1)
             scores = neighbours(), p_value, learned()
         result = score.score_buckets(p, q, self.partition, 1, self.resolved, *scores)
-        result = self._with_other_reading(result) if other_reading else result
-        result = judged(self._without_layout(result, p, q, 1), self.resolved)
+        result = self._without_layout(self._with_other_reading(result), p, q, 1)
+        result = judged(result, self.resolved)
         return result.with_reference_name(self.run.reference_name)
 
     def _with_other_reading(self, result: MauveResult) -> MauveResult:
@@ -310,7 +307,7 @@ class Evaluation:
             replace(side, groups=groups, dependence=None)
             for side, groups in ((p, codes.max() + 1 + np.arange(len(p))), (q, codes))
         ]
-        other = Evaluation.of_sets(declared, replace(self.resolved, knn=False)).result(other_reading=False)
+        other = Evaluation.of_sets(declared, replace(self.resolved, knn=False)).result()
         if other.closeness is None or other.closeness_ci is None:
             return result
         reading = (other.closeness, *other.closeness_ci)

@@ -14,7 +14,7 @@ import numpy as np
 from mauve_metric.arrays import Floats
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import is_auto
-from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition, without_first
+from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.row_blocks import order_of_keys, some_numbers, some_rows
@@ -172,8 +172,8 @@ def score_buckets(
 
     Args:
         p, q: the sides.
-        partition: of P and one or several models. The first clustering makes the scores of the literature, the others,
-            if there are any, the debiased ones.
+        partition: of P and one or several models. The first clustering makes the scores of the literature, the others
+            the debiased ones.
         number: of Q among the models, from 1.
         neighbours: the fields of `neighbours_of`.
         p_value: of the permutation test.
@@ -181,10 +181,9 @@ def score_buckets(
         entries: further entries of the signature.
     """
     k, groups, first = config.num_buckets, pair_of_groups(p.groups, q.groups), partition.labels[0]
-    histograms, *others = count_buckets(p, q, partition, number, config)
+    histograms, *counts = count_buckets(p, q, partition, number, config)
     scores = score_histograms(histograms, config)
-    codes, bounds = codes_of(p, q), list[Bound]()
-    by_content, counts = without_first(partition.labels), others or [histograms]
+    codes, bounds, by_content = codes_of(p, q), list[Bound](), partition.labels[1:]
     is_full = all(run.p_counts[-1] + run.q_counts[-1] for run in counts)  # else bounds have no empty buckets at the end
     tested = _tested(p_value, config)
     for runs in partition.closeness or [by_content]:
@@ -192,12 +191,11 @@ def score_buckets(
         bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     estimates = debiased_estimates(counts, config) if bounds[0].counts is None else bounds[0].estimates(config)
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    areas = [scores["mauve"], *(mauve_of(run, config) for run in others)]
-    splits = [
+    areas = [scores["mauve"], *(mauve_of(run, config) for run in counts)]
+    null, ceiling = (  # of equal sets, for the published clustering and for one by content
         resampling.null_scores(run.p_counts, run.q_counts, c, points, groups=run.groups)
-        for run in (histograms, *others[:1])
-    ]
-    null, ceiling = splits[0], splits[-1]  # of equal sets, for the published clustering and for one by content
+        for run in (histograms, counts[0])
+    )
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
@@ -209,7 +207,7 @@ def score_buckets(
             p,
             q,
             histograms,
-            float(np.mean(areas[1:] or areas)),
+            float(np.mean(areas[1:])),
             scores["mauve_floor"],
             float(ceiling.mean()),
             float(ceiling.std(ddof=1)),

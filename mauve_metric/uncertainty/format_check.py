@@ -115,7 +115,7 @@ DEFECTS = {  # warnings by the mark of texts that one set has more of, by which 
 }
 TIMES_MORE = 3  # in one set than in the other
 BLANKS_SHARE = 0.1  # instead: a sampled text that was cut ends with a blank once in twenty, which moves no score
-OPENING_SHARE, RARE_SHARE = 0.05, 0.005  # of one set and of the other: people do not begin alike so often
+OPENING_SHARE = 0.05  # of one set, and next to none of the other: people do not begin alike so often
 LEAST_MARKED = 5  # that must show it: fewer of a small set may be chance
 MOST_OPENINGS = 3  # that a warning shows
 ALIKE = 0.9  # of the texts with an opening go on with the same word: then that is shown as well
@@ -202,9 +202,7 @@ def _telling(marks: Marks, others: Marks) -> dict[tuple[str, ...], int]:
     wanted = {
         words: times
         for words, times in marks.common_openings.items()
-        if times > OPENING_SHARE * marks.texts
-        and times >= LEAST_MARKED
-        and others.common_openings.get(words, 0) < RARE_SHARE * others.texts
+        if times > OPENING_SHARE * marks.texts and times >= LEAST_MARKED and words not in others.common_openings
     }
     openings: dict[tuple[str, ...], int] = {}
     for words, times in sorted(wanted.items(), key=lambda opening: (-opening[1], opening[0])):

@@ -122,6 +122,9 @@ def test_the_verdict_names_the_featurizer_that_alone_tells_models_apart(several:
     assert (loud.verdict, loud.verdict_reason) == ("different", "layout") and "classifier by marks" in loud.shown_by
     # the marks are layout: without them no model is ahead
     assert loud.by_layout_alone and not several.differences[0].real
+    assert several.ranking == ("loud", "plain_") == several.together_ranking[::-1]
+    assert several.together_differences[0].real
+    assert all("|featurizers:" in found.signature for found in (several, *several.models.values()))
     assert not several.by_featurizer["marks"].differences[0].real
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -208,7 +209,9 @@ def test_stages_are_announced_with_the_number_of_the_set() -> None:
     assert compared.result_of("b") is compared.comparison().models["b"]
     assert "partition" in compared.result_of("b").signature_entries
     assert "partition" not in alone.result_of("a").signature_entries
-    assert compared.comparison().explanations == {}
+    whole = compared.comparison()
+    digests = [whole.signature_entries[name] for name in ("p_digest", "digest_a", "digest_b")]
+    assert whole.explanations == {} and digests == [side.digest for side in compared.sides]
     explained = compared.comparison(1).explanations["a"]
     assert [len(bucket.p_texts) for bucket in explained.buckets] == [3] and explained.most_human != ()
     assert compared.explanation("a", 1, 2, with_extremes=False).most_human == ()
@@ -226,6 +229,20 @@ def test_an_evaluation_keeps_what_was_asked_for() -> None:
     assert changed.chosen == {"seed", "verbose"} and not (of_names().listed or of_names().every_row)
     with plain as entered:
         assert entered is plain
+    declared = Evaluation.open("compute_mauve", {"independent": True}, sides)
+    assert (plain.sides[1].design, declared.sides[1].design) == ("undeclared", "independent")
+
+
+def test_prompts_in_the_files_of_texts_are_taken_off_where_that_is_asked_for(tmp_path: Path) -> None:
+    human, model, starts = (texts_of(30, seed) for seed in range(3))
+    prompts = [f"Tell me of {start}" for start in starts]
+    rows = [{"prompt": prompt, "text": f"{prompt} {text}"} for prompt, text in zip(prompts, model, strict=True)]
+    path = tmp_path / "model.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    sides = {"p": feature_set.given_side("p", {"text": human}), "q": feature_set.given_side("q", {"text": str(path)})}
+    for strip, expected in (("prompts", model), ("no", [row["text"] for row in rows])):
+        opened = Evaluation.open("compute_mauve", {"strip": strip}, sides)
+        assert opened.texts == [human, expected] and opened.inputs.prompts
 
 
 def test_layout_is_tried_on_the_texts_of_each_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +251,7 @@ def test_layout_is_tried_on_the_texts_of_each_model(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(evaluation, "without_layout", lambda result, *given: tried.append(given) or result)
     human, one, two = (texts_of(count, seed) for seed, count in enumerate((30, 28, 26)))
     options: dict[str, Any] = {"featurize_model_name": ngrams, "num_runs": 1, "knn": False, "confidence_level": 0.9}
-    found = compare(human, {"one": one, "two": two}, **options)
+    found = compare(iter(human), {"one": one, "two": two}, **options)
     assert [given[0] for given in tried] == [[human, one], [human, two]] and found.confidence_level == 0.9
     scores = {name: result.mauve_classifier for name, result in found.models.items()}
     assert list(found.learned_ranking) == sorted(scores, key=lambda name: -(scores[name] or 0))
@@ -304,6 +321,28 @@ def test_every_model_is_compared_with_the_encoders_of_the_human_set_and_of_the_f
         compare(p=human, models={"a": model, "b": FeatureSet(np.ones((1, 2)))})
 
 
+def test_parts_of_sets_keep_the_pairs_that_were_found_in_the_whole() -> None:
+    rng = np.random.default_rng(0)
+    human, other, noise = rng.normal(size=(3, 40, 10))
+    for model, design in ((other, "undeclared"), (human + 0.01 * noise, "found")):
+        whole = Evaluation.of_sets([FeatureSet(human), FeatureSet(model)], MauveConfig())
+        assert whole.sides[1].design == design
+        assert whole.divisible is (whole.sides if design == "found" else whole.declared)
+
+
+def test_recall_of_labels_has_the_prompts_of_the_human_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+    monkeypatch.setattr(evaluation, "recall_of_subgroups", lambda *given: seen.append(given) or [])
+    sides = {
+        name: replace(side, groups=np.arange(40) // texts)
+        for texts, (name, side) in enumerate(zip(("human", "model a", "model b"), of_names().declared, strict=True), 2)
+    }
+    compared = Evaluation.of_sets(sides, of_names().config)
+    compared.comparison()
+    assert [given[1:3] for given in seen] == [("a", 1), ("b", 2)]
+    assert all(given[4] is compared.sides[0].groups for given in seen)
+
+
 def test_labels_need_features_in_memory() -> None:
     human, model = (FeatureSet(ArrayRows(rows)) for rows in sets(40, 3))
     with pytest.raises(ValueError, match="by needs features in memory, as an array"):
@@ -317,13 +356,14 @@ def test_neighbours_are_looked_for_up_to_ten_thousand_texts_and_need_as_many() -
         resolve_config(MauveConfig(knn=True, knn_k=4), 50, 4)
 
 
-def test_the_other_reading_of_repeats_is_that_of_declared_prompts() -> None:
+def test_the_other_reading_of_repeats_is_that_of_declared_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
     human, answers, alone = (rng.normal(size=(size, 40)) for size in (80, 15, 20))
-    model = np.concatenate([np.repeat(answers, 4, axis=0) + 0.05 * rng.normal(size=(60, 40)), alone])
+    model = np.concatenate([alone, np.repeat(answers, 4, axis=0) + 0.05 * rng.normal(size=(60, 40))])
     options: dict[str, Any] = {"knn": False, "num_runs": 1}
+    monkeypatch.setattr(evaluation, "MOST_READ_TWICE", 80)
     found = compute_mauve(p_features=human, q_features=model, **options)
-    prompts: dict[str, Any] = {"p_groups": range(80), "q_groups": [*(100 + np.arange(60) // 4), *range(200, 220)]}
+    prompts: dict[str, Any] = {"p_groups": range(80), "q_groups": [*range(200, 220), *(100 + np.arange(60) // 4)]}
     declared = compute_mauve(p_features=human, q_features=model, **prompts, **options)
     assert found.repeated_groups == 15 and found.closeness_as_prompts is not None and declared.closeness_ci is not None
     assert found.closeness_as_prompts == pytest.approx((declared.closeness, *declared.closeness_ci), rel=1e-9)

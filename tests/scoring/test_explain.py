@@ -67,6 +67,10 @@ def test_missed_and_overdone_topics_are_found_with_words_and_texts(explanation: 
         distances = [near.distance for near in bucket.p_texts]
         assert distances == sorted(distances)
     assert missed.p_texts[0].text is not None and "ship" in missed.p_texts[0].text
+    texts = topics_set([0.25, 0.65, 0.1], 200, 0)[1], topics_set([0.05, 0.65, 0.3], 180, 1)[1]
+    for bucket in explanation.buckets:
+        for of_side, shown in zip(texts, (bucket.p_texts, bucket.q_texts), strict=True):
+            assert [near.text for near in shown] == [of_side[near.row] for near in shown]
 
 
 def test_parts_add_up(explanation: Explanation) -> None:
@@ -115,6 +119,8 @@ def test_wrong_input() -> None:
     p, text = topics_set([0.6, 0.3, 0.1], 30, 0)
     with pytest.raises(ValueError, match=r"p_text must hold one text for each row of p_features, got 29 for 30"):
         explain(p_features=p, q_features=p, p_text=text[1:])
+    with pytest.raises(ValueError, match="p_text holds 1 empty or whitespace-only text of 30"):
+        explain(p_features=p, q_features=p, p_text=[*text[1:], ""])
     with pytest.raises(ValueError, match="one of q, q_features"):
         explain(p_features=p)
     with pytest.raises(ValueError, match="buckets must be an integer of at least 1, got 0"):

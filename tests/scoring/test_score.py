@@ -96,6 +96,24 @@ def test_warnings_follow_from_the_scores_by_content(monkeypatch: pytest.MonkeyPa
         assert result.mauve_finer is result.mauve_finer_ci is None and result.curve_band is not None
 
 
+@pytest.mark.parametrize(
+    ("filled", "is_auto", "is_grouped", "empty", "too_many"),
+    [(3, True, False, 1, None), (3, False, True, 1, None), (3, True, True, 0, None), (11, True, True, 0, 11)],
+)
+def test_buckets_by_content_are_as_many_as_hold_texts_where_auto_counts_prompts(
+    filled: int, is_auto: bool, is_grouped: bool, empty: int, too_many: int | None
+) -> None:
+    """Of 40 texts a side, "auto" makes four buckets; of 20 prompts, two in each bucket by content are enough."""
+    rng, rows = np.random.default_rng(0), np.arange(40)
+    sides = [FeatureSet(rng.normal(size=(40, 2)), groups=rows // 2 if is_grouped else None) for _ in "pq"]
+    labels = [[rows % buckets, rng.permutation(rows % buckets)] for buckets in (4, filled)]
+    config = resolve_config(MauveConfig(num_runs=1, knn=False, num_buckets="auto" if is_auto else 4), 40, 40)
+    result = score.score_buckets(*sides, Partition((), labels), 1, config, score.neighbours_of(*sides, (), config)())
+    numbers = {warning.code: warning.numbers for warning in result.warnings}
+    assert numbers.get("empty_buckets", {"empty": 0})["empty"] == empty
+    assert numbers.get("few_prompts_a_bucket", {}).get("num_buckets") == too_many
+
+
 def test_layout_is_looked_for_where_a_classifier_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     telling: tuple[str, ...] = ()

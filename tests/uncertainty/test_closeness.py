@@ -91,6 +91,11 @@ def test_the_score_of_equal_sets_is_left_at_the_level_of_the_interval() -> None:
         assert item.is_below_equal_sets(MauveConfig(confidence_level=just)) is below
 
 
+def test_sets_in_one_bucket_are_not_below_equal_sets() -> None:
+    labels = np.zeros(40, dtype=np.int64)
+    assert not Bound("groups", [(labels, labels)], None).is_below_equal_sets(CONFIG)
+
+
 def test_a_classifier_that_errs_more_often_than_not_shows_nothing() -> None:
     rng = np.random.default_rng(5)
     learned = learned_score(rng.normal(size=(60, 3)), rng.normal(size=(60, 3)), None, CONFIG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -159,10 +160,13 @@ def test_loops_of_one_set_are_called_so(share: float, side_with_more: int) -> No
 
 
 def test_the_difference_of_the_shares_counts_and_not_their_sum() -> None:
-    """One and 18 of 600 differ by less than 3 %, one and 20 by more."""
+    """One and 18 of 600 differ by less than 3 %, one and 20 by more; three times as many are no more than that."""
     marks = [Marks({"loops": times}, None, 600) for times in (1, 18, 20)]
     assert format_check._more_in_one(marks[0], marks[1], "loops", 0.03) == {}
     assert format_check._more_in_one(marks[2], marks[0], "loops", 0.03)["share"] == 20 / 600
+    for times, is_more in ((6, False), (7, True)):
+        sides = Marks({"loops": times}, None, 16), Marks({"loops": 2}, None, 16)
+        assert bool(format_check._more_in_one(*sides, "loops", 0.03)) is is_more
 
 
 def test_wrongly_decoded_texts_of_one_set_are_named() -> None:
@@ -236,6 +240,7 @@ def marked(texts: int, openings: dict[str, int] | None = None, **wrapped: int) -
         ("html", (0, 10), (11, 1000), True),
         ("html", (11, 2000), (6, 100), True),  # .55 % is less than a tenth of 6 %
         ("html", (13, 2000), (6, 100), False),  # .65 % is not
+        ("html", (1, 100), (10, 100), False),  # nor is a tenth
         ("whitespace", (0, 10), (11, 100), True),
         ("whitespace", (0, 10), (10, 100), False),
     ],
@@ -280,6 +285,12 @@ def test_openings_of_one_set_are_its_longest_common_words_the_most_common_first(
     assert [*warning.numbers["openings"].items()] == [("once upon a time", 55), ("and so", 6), ("but then", 6)]
     for times, texts, is_said in ((5, 20, True), (4, 20, False), (5, 100, False), (6, 100, True)):
         assert len([*wrapping_warnings(plain, marked(texts, {"sure here": times}))]) == is_said
+    for texts, is_said in ((201, True), (200, False)):  # .5 % of the other set
+        sides = marked(texts, {"sure here": 1}), marked(100, {"sure here": 50})
+        assert len([*wrapping_warnings(*sides)]) == is_said
+    for times, said in ((18, "once upon a time"), (17, "once upon a")):  # of 20
+        (warning,) = wrapping_warnings(plain, marked(100, {"once upon a time": times, "once upon a lake": 20 - times}))
+        assert [*warning.numbers["openings"]] == [said]
     assert not [*wrapping_warnings(marked(100), marked(100, told))]  # of one set they are not known
     assert not [*wrapping_warnings(bare(None), marked(100, told, html=50))]
 
@@ -305,6 +316,29 @@ def test_weak_differences_of_layout_that_tell_sets_apart_together_are_named_by_t
     layout = {name: each[name] for name, trait in TRAITS.items() if trait.without is not None}
     assert check_format(p, q + 0.2, None, 7)[0] != auc  # other folds
     assert auc > 0.6 > max(layout.values()) and telling == (max(layout, key=lambda name: layout[name]),)
+
+
+@pytest.mark.parametrize(
+    ("auc", "p_value", "alone", "telling"),
+    [
+        (0.61, 0.01, 0.61, sum(trait.without is not None for trait in TRAITS.values())),
+        (0.6, 0.01, 0.61, 0),
+        (0.61, 0.011, 0.61, 0),
+        (0.61, 0.01, 0.6, 1),
+    ],
+)
+def test_layout_is_named_above_an_auc_of_six_tenths_and_up_to_a_p_value_of_a_hundredth(
+    auc: float, p_value: float, alone: float, telling: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all layout together, and of each trait alone."""
+
+    def fitted(rows: np.ndarray, *_: object, permutations: int = 0, **__: object) -> SimpleNamespace:
+        return SimpleNamespace(auc=auc if permutations else alone, p_value=p_value)
+
+    monkeypatch.setattr(format_check, "cross_fit", fitted)
+    p, q = np.random.default_rng(0).normal(size=(2, 20, len(TRAITS)))
+    found = check_format(p, q, None, 0)
+    assert (found[0], len(found[2])) == (auc, telling)
 
 
 def test_the_layout_of_ten_groups_is_checked() -> None:

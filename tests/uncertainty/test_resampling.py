@@ -159,6 +159,16 @@ def test_signs_are_those_of_the_groups_deviations_from_their_side(first_of_q: in
     assert least < 0
 
 
+@pytest.mark.parametrize(("number", "moves"), [(1, [0.0]), (2, [-math.sqrt(2) / 10, 0.0, math.sqrt(2) / 10])])
+def test_signs_of_one_and_of_two_groups_allow_for_their_number(number: int, moves: list[float]) -> None:
+    """Six texts of the first prompt and four of the second are in the first bucket, of ten each."""
+    p, q = np.repeat([0, 1, 0, 1], [6, 4, 4, 6]), np.arange(40) % 2
+    groups = count_groups(p, q, np.arange(20) * number // 20, 10 + q, 2)
+    assert groups is not None
+    found, _ = resampling._flip_signs(groups, 2, 40, np.random.default_rng(0))
+    assert np.unique(found[:, 0].round(9)) == pytest.approx([0.5 + move for move in moves], abs=1e-8)
+
+
 @pytest.mark.parametrize(
     ("p_sizes", "q_sizes", "are_whole"),
     [
@@ -168,6 +178,7 @@ def test_signs_are_those_of_the_groups_deviations_from_their_side(first_of_q: in
         ([8] * 6, [10] * 6, False),  # a quarter more, and more than half of their squares
         ([1, 5] * 3, [3, 3] * 3, False),  # of one mean size, and of another spread
         ([1, 1, 3] * 2, [1, 3, 3] * 2, False),
+        ([5] * 4, [2, 6] * 2, True),  # a quarter more, and as much of their squares
     ],
 )
 def test_groups_of_one_side_change_sides_as_a_whole_where_both_have_like_sizes(

@@ -111,6 +111,15 @@ def test_a_half_has_more_rows_than_the_number_of_the_neighbour() -> None:
     assert support_errors(rows[:50], rows[50:], None, 30, 0).variances is None
 
 
+@pytest.mark.parametrize(("rows", "k", "is_known"), [(10, 3, True), (9, 3, False), (13, 12, True), (12, 12, False)])
+def test_halves_of_ten_rows_and_of_one_more_than_the_neighbour_have_errors(rows: int, k: int, is_known: bool) -> None:
+    """Of two groups on either side, each half has one."""
+    p, q = np.random.default_rng(2).normal(size=(2, 2 * rows, 2)).astype("f4")
+    codes = np.arange(2 * rows) // rows
+    found = support_errors(p, q, (codes, codes), k, 0)
+    assert (found.variances is not None, found.human_halves is not None) == (is_known, is_known)
+
+
 def test_texts_of_a_group_are_one_draw() -> None:
     p, q = (np.repeat(side[: N // 2], 2, axis=0) for side in draw(np.random.default_rng(2)))
     alone, together = intervals_of(p, q), intervals_of(p, q, groups=True)
