@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mauve_metric.arrays import Array, Features, Floats, Integers
-from mauve_metric.features.row_blocks import as_rows
 from mauve_metric.runtime.tensors import as_array, full_precision
 from mauve_metric.runtime.threads import one_blas_thread
 
@@ -87,8 +86,7 @@ class Standardised:
         """The rows with these numbers, (m, d)."""
         if self.held is not None:
             return self.held[numbers]
-        rows = self.rows[numbers] if isinstance(self.rows, np.ndarray) else self.rows.take(numbers)
-        return np.concatenate(list(self._scaled(_STEP, rows)))
+        return np.concatenate(list(self._scaled(_STEP, _taken(self.rows, numbers))))
 
     def __iter__(self) -> Iterator[Array]:
         return self._scaled(_BLOCK) if self.held is None else _pieces(self.held)
@@ -109,6 +107,10 @@ class Standardised:
             yield centred.astype(np.float32, copy=False)
 
 
+def _taken(rows: Features, numbers: Integers) -> Array:
+    return rows[numbers] if isinstance(rows, np.ndarray) else rows.take(numbers)
+
+
 def _largest(rows: Features) -> float:
     """The largest size of a number."""
     return max(max(float(block.max()), -float(block.min())) for block in _pieces(rows, step=_STEP))
@@ -124,7 +126,7 @@ def _unit(largest: float) -> float:
 def _limits(rows: Features, largest: float, unit: float) -> tuple[Floats, Floats] | None:
     """The least and the largest number of each column, in the unit; None where no row is very far from all others."""
     n = rows.shape[0]
-    sample = as_rows(rows).take(np.arange(0, n, max(1, n // _LOOKED_AT))).astype(np.float64) * unit
+    sample = _taken(rows, np.arange(0, n, max(1, n // _LOOKED_AT))).astype(np.float64) * unit
     middle = np.median(sample, axis=0)
     away = np.abs(sample - middle)
     if largest * unit - float(np.abs(middle).max()) <= _VERY_FAR * float(np.median(away.max(axis=1))):

@@ -193,7 +193,8 @@ def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreW
         if telling:
             shown = ", ".join(f"“{' '.join(words)}” ({times})" for words, times in telling.items())
             counts = {" ".join(words): times for words, times in telling.items()}
-            numbers = {"set": name, "texts": marks.texts, "openings": counts}
+            share = max(counts.values()) / marks.texts
+            numbers = {"set": name, "texts": marks.texts, "openings": counts, "share": share}
             yield warn("opening_in_one_set", numbers, other=other, shown=shown)
 
 
