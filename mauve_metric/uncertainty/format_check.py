@@ -176,6 +176,8 @@ def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreW
         blanks = rule == "whitespace"
         if blanks and "outer_blanks" in unseen:
             continue
+        if rule == "prompts" and not (rule in p.wrapped and rule in q.wrapped):
+            continue  # known of one set alone
         if max(shares) <= (BLANKS_SHARE if blanks else WRAPPED_SHARE) or min(shares) >= max(shares) / 10:
             continue
         if (human if shares[0] > shares[1] else model) < LEAST_MARKED:

@@ -186,9 +186,11 @@ def test_prompts_of_one_set_are_named_with_their_remedy() -> None:
     marks = side(PLAIN).marks
     assert marks is not None
     echoing = bare(replace(marks, wrapped={**marks.wrapped, "prompts": 400}))
-    (warning,) = wrapping_warnings(side(PLAIN), echoing)
+    plain = bare(replace(marks, wrapped={**marks.wrapped, "prompts": 0}))
+    (warning,) = wrapping_warnings(plain, echoing)
     assert warning.code == "echoed_prompts" and warning.severe and "strip='prompts'" in warning.message
     assert not [*wrapping_warnings(echoing, echoing)]
+    assert not [*wrapping_warnings(bare(marks), echoing)]  # not known of one set
 
 
 @pytest.mark.more
