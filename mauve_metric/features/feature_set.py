@@ -328,7 +328,7 @@ class InputSide(NamedTuple):
     content: None where the side is not given. beside: texts that are given beside another kind, to be read.
     groups: of the texts, equal for those that share a prompt; groups_argument: their name in messages. choices: the
     arguments that it can be given as. labels: of the texts, such as topics. origin: for the signature, of texts from a
-    file of a known format. echoes: how many texts begin with a prompt.
+    file of a known format. echoes: how many texts begin with a prompt; None where no text or no prompt is known.
     """
 
     kind: Kind
@@ -340,7 +340,7 @@ class InputSide(NamedTuple):
     choices: tuple[str, ...] = ()
     labels: Sequence[Hashable] | None = None
     origin: str | None = None
-    echoes: int = 0
+    echoes: int | None = None
 
     @property
     def texts(self) -> Any:

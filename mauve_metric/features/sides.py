@@ -18,6 +18,7 @@ from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind, prompts_of
 from mauve_metric.inputs.file_types import read_endings
 from mauve_metric.inputs.files import SideTexts, TextFile
+from mauve_metric.inputs.fingerprints import OPENING_WORDS, opening_hash
 from mauve_metric.inputs.match_rows import join
 from mauve_metric.inputs.records import split_field
 from mauve_metric.inputs.sources import text_source
@@ -77,14 +78,24 @@ class Inputs(NamedTuple):
         for name, features in sides.items():
             side = self.sides[name]
             changes: dict[str, Any] = {} if side.origin is None else {"origin": side.origin}
-            if side.echoes and features.marks is not None and "prompts" not in features.stripped:
-                wrapped = {**features.marks.wrapped, "prompts": side.echoes}
-                changes["marks"] = replace(features.marks, wrapped=wrapped)
+            echoes = self._echoes(side, features)
+            if echoes is not None and features.marks is not None:
+                changes["marks"] = replace(features.marks, wrapped={**features.marks.wrapped, "prompts": echoes})
             if codes is not None:
                 changes |= {"groups": codes[name], "by_rows": self.aligned}
             if changes:
                 designed[name] = replace(features, **changes)
         return designed
+
+    def _echoes(self, side: InputSide, features: FeatureSet) -> int | None:
+        """The number of texts that begin with a prompt; of texts that cannot be read again by their first words."""
+        if not self.prompts or "prompts" in features.stripped:
+            return 0 if self.prompts else None
+        if side.echoes is not None or features.opening_hashes is None:
+            return side.echoes
+        openings = [opening_hash(prompt) for prompt in self.prompts if len(prompt.split()) > OPENING_WORDS]
+        is_known = len(openings) == len(self.prompts)
+        return int(np.isin(features.opening_hashes, np.array(openings, np.uint64)).sum()) if is_known else None
 
     def codes(self, sizes: Mapping[str, int]) -> dict[str, Integers] | None:
         """The codes of the groups of sides of these sizes, without those of empty texts that were dropped.
@@ -350,7 +361,8 @@ def open_sides(
     inputs = Inputs(sides, is_aligned, prompts, str(config.strip), run.text_field)
     echo = PromptEcho(prompts) if prompts else None
     for name, side in sides.items():
-        echoes = 0 if echo is None else count_echoes(echo, inputs.listed_texts(name) or ())
+        listed_texts = None if echo is None else inputs.listed_texts(name)
+        echoes = None if echo is None or listed_texts is None else count_echoes(echo, listed_texts)
         sides[name] = side._replace(labels=labels.get(name), echoes=echoes)
     return inputs
 

@@ -243,9 +243,10 @@ class TextFile:
         if suffix not in read_endings():
             with contextlib.suppress(OSError):
                 check_content(path)
-            expected = (
-                f"{', '.join(named_endings())}, a folder of .txt files, or {' or '.join(FEATURE_FILES)} for features"
-            )
+            expected = f"{', '.join(named_endings())} or a folder of .txt files"
+            if suffix in FEATURE_FILES:
+                raise UnknownEnding(f"{path} holds features, and texts are needed here: {expected}")
+            expected += f"; features are in {' or '.join(FEATURE_FILES)}"
             raise UnknownEnding(f"{path} has an unknown ending {path.suffix!r}: expected {expected}")
         if (kind := type_with_reader(path)) is not None and kind.read is not None:
             sheet = None

@@ -320,7 +320,7 @@ class TextHashes:
         for text in texts:
             self.texts.append(_hash(text))
             self.formats.append(format_numbers(text))
-            self.openings.append(_hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS])))
+            self.openings.append(opening_hash(text))
             inner = text  # without what is around the answer
             for name in _INNER:
                 outer, inner = inner, WRAPPING[name](inner)
@@ -340,6 +340,11 @@ class TextHashes:
             "marks": Marks(dict(self._wrapped), dict(self._first_words), len(self.texts), dict(self._languages)),
             "format_numbers": np.array(self.formats, dtype=np.float64).reshape(len(self.formats), len(TRAITS)),
         }
+
+
+def opening_hash(text: str) -> int:
+    """The hash of a text's first words."""
+    return _hash(" ".join(text.split(maxsplit=OPENING_WORDS)[:OPENING_WORDS]))
 
 
 def _hash(text: str) -> int:

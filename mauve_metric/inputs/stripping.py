@@ -55,8 +55,11 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*\n?", re.MULTILINE)
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\s]|\([^()\s]*\))+(?:[ \t]+\"[^\"\n]*\")?\)")
 # a fence, a heading, bold words or a link: marks that plain prose rarely has
-_MARKDOWN_SEEN = re.compile(r"^(?:```|~~~| {0,3}#{1,6}[ \t]+\S)|\*\*[^\s*][^*\n]*\*\*|\]\(http", re.MULTILINE)
-_STARS = re.compile(r"(?<![\w*])(\*{1,3})(?![\s*])([^*\n]+)(?<!\s)\1(?![\w*])")
+_MARKDOWN_SEEN = re.compile(r"^(?:```|~~~| {0,3}#{1,6}[ \t]+\S)|\*\*(?![\s*])[^*\n]+(?<!\s)\*\*|\]\(http", re.MULTILINE)
+_STARS = re.compile(r"(?<![a-zA-Z0-9_*])(\*{1,3})(?![\s*])([^*\n]+)(?<!\s)\1(?![a-zA-Z0-9_*])")  # not of 2**3**4
+_BOLD_BESIDE_A_WORD = re.compile(  # on one side, as in `**Note:**This`
+    r"(?<![a-zA-Z0-9_*])\*\*(?![\s*])([^*\n]+)(?<=[\w:.!?,;)…])\*\*(?=\w)|(?<=\w)\*\*(?![\s*])([^*\n]+)(?<!\s)\*\*(?![\w*])"
+)
 _UNDERSCORES = re.compile(r"(?<![\w_])(_{1,3})(?![\s_])([^_\n]+)(?<!\s)\1(?![\w_])")
 _HTML = re.compile(
     r"<!--.*?-->|<!doctype[^<>]*>|<(script|style|title)\b.*?</\1\s*>"
@@ -71,6 +74,7 @@ _INLINE = (  # marks, and what stays; the inner one of `**a *b* c**` goes first,
     (_LINK, r"\1"),
     (re.compile(r"`([^`\n]+)`"), r"\1"),
     *[(_STARS, r"\2")] * 2,
+    (_BOLD_BESIDE_A_WORD, r"\1\2"),
     *[(_UNDERSCORES, r"\2")] * 2,
 )
 

@@ -28,6 +28,9 @@ Sides: TypeAlias = NDArray[np.bool_]
 
 _LEAST_SHRINKAGE = 1e-3  # keeps the covariance of copied columns invertible in float32
 _ROUNDINGS = 8  # of a column's mean: a smaller standard deviation is that of a constant column
+_VERY_FAR = 100.0  # times the distance of most rows from the middle: a row hides what else differs
+_FAR = 10.0  # then, times the distance of most numbers of a column: none is taken for further out
+_LOOKED_AT = 512  # rows that show these distances
 _BLOCK = 8192  # rows whose products are computed at once
 _STEP = 128  # rows that are standardised at once, in the processor's cache
 _ROUNDED = float(np.finfo(np.float32).eps) ** 2  # of columns with variance 1: what is left of rows that are all equal
@@ -43,16 +46,19 @@ _LARGEST_SQUARE = 160.0  # of a t statistic; float32 holds the exponential of ha
 class Standardised:
     """Rows with columns of mean 0 and variance 1 in float32, in blocks; d: the columns of the rows that they were.
 
-    Differences from a near number lose no digits in the rows' own precision, float32 or float64.
+    Differences from a near number lose no digits in the rows' own precision, float32 or float64. A few rows very far
+    from all others, as after an overflow, would hide what differs among these: their numbers are limited.
     """
 
     def __init__(self, rows: Features) -> None:
         self.rows, self.d = rows, rows.shape[1]
-        self.unit = _unit(rows)
-        first = next(_pieces(rows, self.unit))
+        largest = _largest(rows)
+        self.unit = _unit(largest)
+        self.limits = _limits(rows, largest, self.unit)
+        first = next(self._pieces())
         shift = first[:100].mean(axis=0, dtype=np.float64).astype(first.dtype)  # for exact squares of what is left
         n, total, squares = rows.shape[0], np.zeros(self.d), np.zeros(self.d)
-        for block in _pieces(rows, self.unit, _STEP):
+        for block in self._pieces(_STEP):
             centred = block - shift
             total += centred.sum(axis=0)
             squares += np.square(centred, dtype=np.float64).sum(axis=0)  # float32 loses those of tiny columns
@@ -80,25 +86,54 @@ class Standardised:
         """The rows with these numbers, (m, d)."""
         if self.held is not None:
             return self.held[numbers]
-        rows = self.rows[numbers] if isinstance(self.rows, np.ndarray) else self.rows.take(numbers)
-        return np.concatenate(list(self._scaled(_STEP, rows)))
+        return np.concatenate(list(self._scaled(_STEP, _taken(self.rows, numbers))))
 
     def __iter__(self) -> Iterator[Array]:
         return self._scaled(_BLOCK) if self.held is None else _pieces(self.held)
 
-    def _scaled(self, step: int, rows: Features | None = None) -> Iterator[Array]:
+    def _pieces(self, step: int = _BLOCK, rows: Features | None = None) -> Iterator[Array]:
+        """Rows in order in their unit, numbers far out moved in, a block at a time; rows: others than all."""
         for block in _pieces(self.rows if rows is None else rows, self.unit, step):
+            if self.limits is None:
+                yield block
+            else:
+                low, high = (limit.astype(block.dtype) for limit in self.limits)
+                yield np.clip(block, low, high)
+
+    def _scaled(self, step: int, rows: Features | None = None) -> Iterator[Array]:
+        for block in self._pieces(step, rows):
             centred = block - self.mean.astype(block.dtype)
             centred *= self.factor.astype(block.dtype)
             yield centred.astype(np.float32, copy=False)
 
 
-def _unit(rows: Features) -> float:
+def _taken(rows: Features, numbers: Integers) -> Array:
+    return rows[numbers] if isinstance(rows, np.ndarray) else rows.take(numbers)
+
+
+def _largest(rows: Features) -> float:
+    """The largest size of a number."""
+    return max(max(float(block.max()), -float(block.min())) for block in _pieces(rows, step=_STEP))
+
+
+def _unit(largest: float) -> float:
     """The power of two that brings features to about 1 whose squares float32 does not hold; 1 for all others."""
-    largest = max(max(float(block.max()), -float(block.min())) for block in _pieces(rows, step=_STEP))
     if largest == 0 or 1e-12 < largest < 1e12:
         return 1.0
     return 2.0 ** -min(max(math.frexp(largest)[1], -1000), 1023)
+
+
+def _limits(rows: Features, largest: float, unit: float) -> tuple[Floats, Floats] | None:
+    """The least and the largest number of each column, in the unit; None where no row is very far from all others."""
+    n = rows.shape[0]
+    sample = _taken(rows, np.arange(0, n, max(1, n // _LOOKED_AT))).astype(np.float64) * unit
+    middle = np.median(sample, axis=0)
+    away = np.abs(sample - middle)
+    if largest * unit - float(np.abs(middle).max()) <= _VERY_FAR * float(np.median(away.max(axis=1))):
+        return None
+    typical = np.median(away, axis=0)
+    reach = _FAR * np.where(typical > 0, typical, np.inf)  # without limit where most rows have one number
+    return middle - reach, middle + reach
 
 
 def _pieces(rows: Features, unit: float = 1.0, step: int = _BLOCK) -> Iterator[Array]:

@@ -80,6 +80,33 @@ def ranking_score(result: MauveResult) -> float | None:
     return result.closeness if result.closeness_without_layout is None else result.closeness_without_layout
 
 
+def layout_is_open(values: Mapping[str, Any]) -> bool:
+    """Return whether layout may make a difference of unknown size: of features alone, or where it was not tried.
+
+    values: the fields of a result.
+    """
+    if values.get("closeness_without_layout") is not None or values.get("verdict") == "no verdict":
+        return False
+    return values.get("verdict_reason") == "layout" or values.get("format_auc") is None
+
+
+def on_one_footing(results: Mapping[str, MauveResult]) -> dict[str, MauveResult]:
+    """Results to rank: with their scores without layout only where these are known for all whose layout matters."""
+    unknown = [name for name, result in results.items() if layout_is_open(vars(result))]
+    if not unknown or all(result.closeness_without_layout is None for result in results.values()):
+        return {**results}
+    none: dict[str, Any] = {
+        "closeness_without_layout": None,
+        "closeness_without_layout_ci": None,
+        "bounds_without_layout": (),
+    }
+    none |= {"normalised": None, "by_layout_alone": False, "normalised_missing": f"that of {unknown[0]} is not known"}
+    return {
+        name: result if result.closeness_without_layout is None else replace(result, **none)
+        for name, result in results.items()
+    }
+
+
 class Subgroup(NamedTuple):
     """Recall and coverage of one subgroup of the human texts by one model, in [0, 1], higher is better.
 

@@ -56,6 +56,8 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
         codes -= {*UNDECLARED}
     if "short_references" in codes:  # texts of a word are in both sets by chance
         codes -= {"prompts_as_answers", "duplicates_between"}
+    if "unseen_characters" in codes:  # why the features are equal
+        codes -= {*NOT_FEATURES}
     value, ci = (None, None) if closeness is None else (closeness.value, closeness.ci)
     numbers = closeness.shown if closeness is not None else ()
     by_bounds = [result.bounds[number] for number in numbers]

@@ -176,6 +176,8 @@ def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreW
         blanks = rule == "whitespace"
         if blanks and "outer_blanks" in unseen:
             continue
+        if rule == "prompts" and not (rule in p.wrapped and rule in q.wrapped):
+            continue  # known of one set alone
         if max(shares) <= (BLANKS_SHARE if blanks else WRAPPED_SHARE) or min(shares) >= max(shares) / 10:
             continue
         if (human if shares[0] > shares[1] else model) < LEAST_MARKED:
@@ -193,7 +195,8 @@ def _differences(p: Marks, q: Marks, unseen: Collection[str]) -> Iterator[ScoreW
         if telling:
             shown = ", ".join(f"“{' '.join(words)}” ({times})" for words, times in telling.items())
             counts = {" ".join(words): times for words, times in telling.items()}
-            numbers = {"set": name, "texts": marks.texts, "openings": counts}
+            share = max(counts.values()) / marks.texts
+            numbers = {"set": name, "texts": marks.texts, "openings": counts, "share": share}
             yield warn("opening_in_one_set", numbers, other=other, shown=shown)
 
 

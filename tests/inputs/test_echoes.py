@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from mauve_metric import compute_mauve
-from mauve_metric.features.feature_set import InputSide
+from mauve_metric.features.feature_set import InputSide, featurize
 from mauve_metric.features.sides import open_sides
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.stripping import as_prompt, field_prompts
@@ -65,6 +65,18 @@ def test_texts_that_begin_with_given_prompts_are_counted_in_every_form(form: Cal
     for texts in (form(model), [None, *model]):
         sides = {"human": InputSide("text", "p_text", _texts(20, 0)), "model m": InputSide("text", "q_text", texts)}
         assert [side.echoes for side in open_sides(sides, config, run).sides.values()] == [0, 20]
+
+
+@pytest.mark.parametrize("words, is_known", [(9, True), (8, False)])
+def test_of_texts_that_were_featurized_before_and_of_streams_the_first_words_tell(words: int, is_known: bool) -> None:
+    """The human texts continue the model's prompts as well, or do not."""
+    prompts = [" ".join(["Say", *[str(row)] * (words - 1)]) for row in range(60)]
+    human, model = ([f"{prompt} {text}" for prompt, text in zip(prompts, _texts(60, s), strict=True)] for s in (0, 1))
+    for texts, told in ((human, False), (_texts(60, 0), is_known)):
+        before = featurize(texts, "ngrams")
+        for p, q in ({"p": before}, {"q_text": model}), ({"p_text": texts}, {"q_text": iter(model)}):
+            codes = [warning.code for warning in compute_mauve(**p, **q, prompts=prompts, **RUN).warnings]
+            assert ("echoed_prompts" in codes) == told
 
 
 def test_prompts_that_no_text_begins_with_give_no_warning(tmp_path: Path) -> None:

@@ -60,6 +60,13 @@ CASES: list[tuple[str, str, str]] = [
     ("markdown", "**a *b* c**", "a b c"),
     (
         "markdown",
+        "**Note:**This is 2**3**4 or f(**a, g(**b)).",
+        "Note:This is 2**3**4 or f(**a, g(**b)).",
+    ),
+    ("markdown", "It is very**cold**.", "It is verycold."),
+    ("markdown", "**标题：**这是**重点**内容，*重*点", "标题：这是重点内容，重点"),
+    (
+        "markdown",
         "2 * 3 * 4, snake_case_name, #1 [a] (b) f(*args, **kw)",
         "2 * 3 * 4, snake_case_name, #1 [a] (b) f(*args, **kw)",
     ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -337,9 +338,22 @@ def test_the_unit_is_a_power_of_two_where_squares_could_leave_float32() -> None:
     for largest, exponent in ((3e15, -52), (4e-15, 47), (1.0e12, -40), (1e-12, 39), (1.7e308, -1023), (1e-310, 1000)):
         for sign in (1, -1):
             rows = np.array([[largest, 0.0], [-largest / 2, largest / 3]]) * sign
-            assert linear_classifier._unit(rows) == linear_classifier._unit(ArrayRows(rows)) == 2.0**exponent
+            for kind in (rows, ArrayRows(rows)):
+                assert linear_classifier._unit(linear_classifier._largest(kind)) == 2.0**exponent
     for largest in (0.0, 1.1e-12, 1.0, 0.9e12):
-        assert linear_classifier._unit(np.array([[0.0, -largest], [largest / 2, 0.0]])) == 1.0
+        assert linear_classifier._unit(largest) == 1.0
+
+
+@pytest.mark.parametrize("factor, unit", [(1e5, 1.0), (1e9, 1.0), (1e9, 1e20)])
+@pytest.mark.parametrize("kind", [np.asarray, ArrayRows])
+def test_one_row_far_from_all_others_does_not_hide_a_difference(
+    factor: float, unit: float, kind: Callable[[Any], Any]
+) -> None:
+    rows, is_model = np.random.default_rng(5).normal(size=(400, 20)) * unit, np.arange(400) >= 200
+    rows[is_model, 0] += unit
+    without = cross_fit(rows, is_model).auc
+    rows[207] *= factor
+    assert abs(cross_fit(kind(rows), is_model).auc - without) < 0.02
 
 
 @pytest.mark.filterwarnings("error")

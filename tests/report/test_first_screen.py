@@ -132,6 +132,19 @@ def test_three_notes_at_most_in_the_order_of_what_they_can_change(results: dict[
     found = notes_of(warned)
     assert [note.split()[0] for note in found] == ["30.0", "the", "30.0"] and "cut" in found[2]
     assert notes_of(replace(warned, warnings=())) == ()
+    for share, starts in ((0.09, ["the", "30.0", "“so”"]), (0.1, ["“so”", "the", "30.0"])):
+        opening = {"set": "model", "texts": 100, "openings": {"so": 100 * share}, "share": share}
+        with_opening = replace(
+            warned, warnings=(*warned.warnings[1:3], ScoreWarning("opening_in_one_set", "", opening))
+        )
+        assert [note.split()[0] for note in notes_of(with_opening)] == starts
+
+
+def test_of_two_sets_a_note_names_the_one_with_the_larger_share(results: dict[str, MauveResult]) -> None:
+    shares = {"human": 0.02, "model": 0.3}
+    told = [ScoreWarning("duplicates_within", "", {"set": name, "share": share}) for name, share in shares.items()]
+    for warnings in (told, told[::-1]):
+        assert notes_of(replace(results["different"], warnings=tuple(warnings)))[0].startswith("30.0 % of the model")
 
 
 def test_another_featurizer_is_proposed_only_where_there_is_one(results: dict[str, MauveResult]) -> None:

@@ -343,6 +343,7 @@ def test_errors_of_a_function_come_through() -> None:
 FILES: dict[str, tuple[str, bytes | None, str | None, Fails]] = {
     "missing": ("a.txt", None, None, Fails(FileNotFoundError, "there is no file '.*a.txt'")),
     "missing, unknown ending": ("a.doc", None, None, Fails(FileNotFoundError, "there is no file '.*a.doc'")),
+    "features in place of texts": ("a.npz", b"PK", None, Fails(ValueError, r"a\.npz holds features, and texts are")),
     "unknown ending": (
         "a.doc",
         b"text",

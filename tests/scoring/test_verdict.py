@@ -225,6 +225,15 @@ def test_a_file_that_was_joined_with_itself_is_named() -> None:
     assert named.numbers == {"set": "human", "times": 2}
 
 
+@pytest.mark.parametrize("code", ["constant_features", "nearly_constant_features"])
+def test_of_features_that_are_equal_since_no_character_is_read_the_characters_are_named(
+    apart: MauveResult, code: str
+) -> None:
+    warnings = tuple(ScoreWarning(each, "", {}) for each in (code, "unseen_characters"))
+    found = judged(replace(apart, warnings=warnings, bounds=()), MauveConfig())
+    assert (found.verdict, found.verdict_reason) == ("no verdict", "unseen_characters")
+
+
 def test_layout_is_named_beside_the_difference(apart: MauveResult) -> None:
     found = judged(replace(apart, warnings=(ScoreWarning("wrapping_in_one_set", "", {}),)), MauveConfig())
     assert (found.verdict, found.verdict_reason) == ("different", "layout")

@@ -276,6 +276,22 @@ def test_a_caveat_of_layout_reaches_ranking_headline_and_gate(featurizers: dict[
     assert not change.is_worse and "by classifier without layout" in change.sentence
 
 
+@pytest.mark.slow
+def test_of_texts_and_features_none_is_ahead_for_its_layout_alone() -> None:
+    """The layout of features is not known: of the same texts they have the same place, and no gate sees a change."""
+    texts = _by_quotes()
+    run: dict[str, Any] = {"num_runs": 1, "featurize_model_name": "ngrams"}
+    made = FeatureSet.from_texts(texts["curly"], featurize_model_name="ngrams")
+    features = replace(made, format_numbers=None)
+    alone, before = (compare(texts["human"], {"m": side}, **run) for side in (texts["curly"], features))
+    mixed = compare(texts["human"], {"m": texts["curly"], "features": features}, **run)
+    assert (alone.models["m"].closeness_without_layout or 0) > 0.5
+    assert mixed.models["m"].closeness_without_layout is None and mixed.differences[0].difference == 0
+    for now, then in ((alone, before), (before, alone)):
+        change = changes(now, then.to_dict()["models"])["m"]
+        assert all(row["before"] == row["now"] for row in change.rows) and "layout may be the cause" in change.doubt
+
+
 def sees_quotes(texts: list[str]) -> np.ndarray:
     """Counts of letters and quotes."""
     return np.array([[text.count(letter) for letter in "aeiorstv“"] for text in texts], dtype=float)

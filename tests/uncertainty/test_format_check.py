@@ -190,9 +190,11 @@ def test_prompts_of_one_set_are_named_with_their_remedy() -> None:
     marks = side(PLAIN).marks
     assert marks is not None
     echoing = bare(replace(marks, wrapped={**marks.wrapped, "prompts": 400}))
-    (warning,) = wrapping_warnings(side(PLAIN), echoing)
+    plain = bare(replace(marks, wrapped={**marks.wrapped, "prompts": 0}))
+    (warning,) = wrapping_warnings(plain, echoing)
     assert warning.code == "echoed_prompts" and warning.severe and "strip='prompts'" in warning.message
     assert not [*wrapping_warnings(echoing, echoing)]
+    assert not [*wrapping_warnings(bare(marks), echoing)]  # not known of one set
 
 
 @pytest.mark.more
@@ -200,7 +202,7 @@ def test_openings_of_one_set_are_shown() -> None:
     (warning,) = wrapping_warnings(side(some("+ ", 0)), side(some("Sure, here is a story: ", 26)))
     assert warning.code == "opening_in_one_set"
     assert "of 500 model texts many begin" in warning.message and "“sure here is a story” (26)" in warning.message
-    assert warning.numbers == {"set": "model", "texts": 500, "openings": {"sure here is a story": 26}}
+    assert warning.numbers == {"set": "model", "texts": 500, "openings": {"sure here is a story": 26}, "share": 0.052}
     (warning,) = wrapping_warnings(side(some("The New York ", 100)), side(PLAIN))
     assert warning.numbers["set"] == "human" and list(warning.numbers["openings"]) == ["the new york"]
     assert not [*wrapping_warnings(side(PLAIN), side(some("Sure, here is ", 25)))]  # 5 %
@@ -280,7 +282,7 @@ def test_openings_of_one_set_are_its_longest_common_words_the_most_common_first(
     listed = {"zoo words": 6, "and so": 6, "but then": 6, "yet again": 5}
     for first, second, name in ((marked(200, told | listed), plain, "human"), (plain, marked(200, told), "model")):
         (warning,) = wrapping_warnings(first, second)
-        assert warning.numbers == {"set": name, "texts": 200, "openings": {"once upon a time": 55}}
+        assert warning.numbers == {"set": name, "texts": 200, "openings": {"once upon a time": 55}, "share": 0.275}
     (warning,) = wrapping_warnings(marked(100, told | listed), plain)
     assert [*warning.numbers["openings"].items()] == [("once upon a time", 55), ("and so", 6), ("but then", 6)]
     for times, texts, is_said in ((5, 20, True), (4, 20, False), (5, 100, False), (6, 100, True)):

@@ -15,7 +15,7 @@ from mauve_metric.measures.p_values import holm
 from mauve_metric.options import config_fields
 from mauve_metric.report.document import Column, Document, Heading, Prose, Table, TableRow, row_of
 from mauve_metric.report.wording.verdict_sentence import headline
-from mauve_metric.results.comparison import Comparison, ranking_score
+from mauve_metric.results.comparison import Comparison, layout_is_open, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.runs import mean_of_runs, runs_of_names
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
@@ -66,12 +66,13 @@ def closeness_below(result: MauveResult, bound: float) -> str:
     return f"closeness{without} is {digits(score)}, below {bound:g}{doubt}"
 
 
-def _layout_doubt(whose: str, values: Stored) -> str:
+def _layout_doubt(whose: str, values: Stored, other: Stored | None = None) -> str:
     """The end of a reason that layout may be the cause; empty where it makes no difference, or its effect is known.
 
-    whose: of which result, such as "the earlier ".
+    whose: of which result, such as "the earlier ". other: the result that it is compared with.
     """
-    if values.get("verdict_reason") != "layout" or values.get("closeness_without_layout") is not None:
+    is_open = layout_is_open(values) and other is not None and _has_plain(other)
+    if not is_open and (values.get("verdict_reason") != "layout" or values.get("closeness_without_layout") is not None):
         return ""
     reason = values.get("normalised_missing")
     why = f" ({printable(str(reason))})" if reason else ""
@@ -195,7 +196,8 @@ def changes(comparison: Comparison, before: Mapping[str, Stored]) -> dict[str, C
     }
     doubts = {
         model: [
-            _layout_doubt("", vars(comparison.models[name])) or _layout_doubt("the earlier ", before[name])
+            _layout_doubt("", latest := vars(comparison.models[name]), before[name])
+            or _layout_doubt("the earlier ", before[name], latest)
             for name in of_model
         ]
         for model, of_model in models.items()
@@ -214,8 +216,9 @@ def _tested_pairs(
     tested = {}
     for label, pairs in by_label.items():
         # layout is in the groups of texts, too
-        without = any(_has_plain(vars(now)) or _has_plain(earlier) for _, now, earlier in pairs)
-        then = [_estimates(name, earlier) for name, _, earlier in pairs]
+        both = [values for _, now, earlier in pairs for values in (vars(now), earlier)]
+        without = any(map(_has_plain, both)) and not any(map(layout_is_open, both))
+        then = [_estimates(name, earlier, without) for name, _, earlier in pairs]
         for kind in _KINDS:
             is_known = all(
                 kind in estimates and (without or getattr(now, f"{kind}_ci") is not None)
@@ -224,7 +227,7 @@ def _tested_pairs(
             if is_known and (kind == "mauve_classifier" or not without):
                 said = f"{_SAID[kind]} without layout" if without else _SAID[kind]
                 tested[f"{label} {said}".lstrip()] = [
-                    (_estimate(name, vars(now), kind), estimates[kind])
+                    (_estimate(name, vars(now), kind, without), estimates[kind])
                     for (name, now, _), estimates in zip(pairs, then, strict=True)
                 ]
     return tested
@@ -283,15 +286,18 @@ def _has_plain(values: Stored) -> bool:
     return values.get("verdict_reason") == "layout" and values.get("normalised") is not None
 
 
-def _estimates(name: str, values: Stored) -> dict[str, Estimate]:
-    """The scores of a stored result by either kind of partition; that of a classifier is not there for few texts."""
+def _estimates(name: str, values: Stored, without: bool = True) -> dict[str, Estimate]:
+    """The scores of a stored result by either kind of partition; that of a classifier is not there for few texts.
+
+    without: by the classifier without the layout that makes a difference, where this is known.
+    """
     kinds = [kind for kind in _KINDS if kind == "mauve_debiased" or values.get(kind) is not None]
-    return {kind: _estimate(name, values, kind) for kind in kinds}
+    return {kind: _estimate(name, values, kind, without) for kind in kinds}
 
 
-def _estimate(name: str, values: Stored, kind: str) -> Estimate:
-    """A debiased score of a model; `ValueError` for one without an interval, or whose numbers are none of a score."""
-    if kind == "mauve_classifier" and _has_plain(values):
+def _estimate(name: str, values: Stored, kind: str, without: bool) -> Estimate:
+    """A debiased score, see `_estimates`; `ValueError` for one without an interval, and for numbers of no score."""
+    if kind == "mauve_classifier" and without and _has_plain(values):
         plain = values["normalised"]
         values = plain if isinstance(plain, Mapping) else plain._asdict()
     numbers: list[Any] = []

@@ -309,8 +309,8 @@ def _first_screen(result: Any, options: argparse.Namespace, title: str) -> str:
 
 def _with_flags(screen: str) -> str:
     """A first screen whose notes and reasons name options as flags."""
-    lines = screen.split("\n")
-    return "\n".join(SHELL.respell(line) if line.startswith("! ") or "NO VERDICT" in line else line for line in lines)
+    said = re.compile("! |DIFFERENT|NO RANKING|.*NO VERDICT")
+    return "\n".join(SHELL.respell(line) if said.match(line) else line for line in screen.split("\n"))
 
 
 def printable_lines(text: str) -> str:

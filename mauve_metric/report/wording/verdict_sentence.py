@@ -20,6 +20,7 @@ from mauve_metric.uncertainty.format_check import SIGHTS, with_more
 from mauve_metric.uncertainty.score_warnings import ScoreWarning, check_of_lengths
 
 MOST_NOTES = 3
+_WRAPPING_SHARE = 0.1  # of a set, that begin alike: fewer are most often natural, and their note is the last
 OTHER_LANGUAGE = {"unseen_characters", "language_not_read"}  # whose notes name the featurizer to take
 # Notes by the code of a warning, those that can change the verdict most first; "" shows the warning's own words. {set}
 # is the one that has more of it, {count} the number of such texts, {of} the set's number and name.
@@ -59,8 +60,10 @@ NOTES = {
 
 def notes_of(result: MauveResult) -> tuple[str, ...]:
     """The most important notes, without the one that is the reason of the verdict."""
-    strongest = sorted(result.warnings, key=lambda warning: -max(warning.numbers.get("openings", {0: 0}).values()))
+    strongest = sorted(result.warnings, key=lambda warning: -warning.numbers.get("share", 1.0))
     warnings = {warning.code: warning for warning in reversed(strongest)}
+    opening = warnings.get("opening_in_one_set")
+    last = "" if opening is None or opening.numbers.get("share", 1.0) >= _WRAPPING_SHARE else opening.code
     told_already = {"shared_prompts", "repeated_prompts", "repeated_texts"} if result.design != "undeclared" else set()
     told_already |= {"few_texts", "at_floor"} if result.verdict_reason == "too_few" else set()
     told_already |= {"few_texts"} if result.texts_needed is not None else set()  # the verdict says how many
@@ -68,7 +71,7 @@ def notes_of(result: MauveResult) -> tuple[str, ...]:
         told_already.add("format_differs")
     notes = [
         with_reference(_note(warnings[code], text, result), result.reference_name)
-        for code, text in NOTES.items()
+        for code, text in sorted(NOTES.items(), key=lambda note: note[0] == last)
         if code in warnings and code not in told_already
     ]
     told = result.verdict == "no verdict"

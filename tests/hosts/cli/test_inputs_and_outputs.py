@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from samples import texts_of, write_jsonl
 
+from mauve_metric.hosts.cli import inputs_and_outputs
 from mauve_metric.hosts.cli.inputs_and_outputs import model_names
 from mauve_metric.hosts.cli.main import main
 
@@ -47,3 +48,9 @@ def test_how_texts_are_read_is_refused_beside_features_alone(
         np.save(file, np.random.default_rng(number).normal(size=(30, 4)))
     assert main([command, *map(str, files), *option]) == 1
     assert f"{option[0].replace('no-', '')} says how texts are read, got features in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lead", ["! ", "DIFFERENT from human text. But ", "NO VERDICT YET: ", "NO RANKING: on m: "])
+def test_advice_on_a_first_screen_names_flags_and_rows_keep_their_names(lead: str) -> None:
+    screen = f"{lead}add strip='prompts'.\n  strip='prompts'  0.5"
+    assert inputs_and_outputs._with_flags(screen) == f"{lead}add --strip prompts.\n  strip='prompts'  0.5"
