@@ -93,6 +93,7 @@ _CURLY_QUOTES = re.compile("[“”‘’]")
 _CAPITALS = re.compile("[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]")
 _DASHES = re.compile("[–—]| - |--")
 _MARKDOWN = re.compile(r"^\s*(?:[#>*+-]|\d+[.)])\s|\*\*|__|`|\]\(", re.MULTILINE)
+_ODD_BLANKS = re.compile(r"  |[^\S \n]")
 _FINAL = "\"'”’) \n\t"  # may follow the mark at the end of a sentence
 
 
@@ -124,7 +125,7 @@ _BY_CHANGE = {  # rules of `strip`: the number is the share of the text by which
 TRAITS: dict[str, FormatTrait] = {
     "length": FormatTrait("length"),
     "line_breaks": FormatTrait("line breaks", WRAPPING["line_breaks"], "line_breaks"),
-    "double_blanks": FormatTrait("double blanks", WRAPPING["line_breaks"], "line_breaks"),
+    "double_blanks": FormatTrait("double or unusual blanks", WRAPPING["line_breaks"], "line_breaks"),
     "outer_blanks": FormatTrait("blanks at the ends", WRAPPING["whitespace"], "whitespace"),
     "first_character": FormatTrait("first characters", _plain_start),
     "last_character": FormatTrait("last characters", lambda text: text.rstrip(f"{_FINAL}.!?…")),
@@ -150,7 +151,7 @@ def format_numbers(text: str) -> list[float]:
     numbers = [
         float(characters),
         text.strip().count("\n") / size,
-        text.count("  ") / size,
+        len(_ODD_BLANKS.findall(text)) / size,
         float(text[:1].isspace()) + 2.0 * text[-1:].isspace(),
         1.0 if first.isupper() else 2.0 if first.isdigit() else 0.0 if first.isalpha() or not first else 3.0,
         float(text.rstrip(_FINAL)[-1:] in (".", "!", "?", "…")),

@@ -108,7 +108,7 @@ class Evaluation:
         """
         config, run = scoring_options(options, verb)
         inputs = open_sides(sides, config, run, aligned, common_rows=common_rows, by=by)
-        if "prompts" in str(config.strip):
+        if "prompts" in str(config.strip) and inputs.prompts:
             run = replace(run, prompts=inputs.prompts)
         inputs = inputs.materialised() if listed else inputs
         return cls(inputs, config, run, chosen=frozenset(options), every_row=every_row, listed=listed)

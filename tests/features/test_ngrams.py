@@ -113,7 +113,7 @@ def test_equal_sets_have_no_such_ngrams() -> None:
     ("change", "ngram", "what"),
     [
         (lambda text: text.replace(" the", "\n\nthe"), "⏎⏎", "line breaks"),
-        (lambda text: text.replace(" the", "  the"), "␣␣", "double blanks"),
+        (lambda text: text.replace(" the", "  the"), "␣␣", "double or unusual blanks"),
         (lambda text: text.replace(" the", " **the**"), "**", "Markdown"),
         (lambda text: text + " ", "␣[end]", "blanks at the ends"),
         (lambda text: text.replace(" the", " ’the"), "’t", "curly quotes"),

@@ -71,6 +71,8 @@ def test_each_number_sees_its_own_format() -> None:
     assert set(changed) == set(TRAITS)
     for name, text in changed.items():
         assert _numbers(text)[name] != plain[name], name
+    for blank in "\t\r\u00a0\u3000":
+        assert _numbers(f"one{blank}two. Three four. ")["double_blanks"] == 1 / 21, blank
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", "\ud800", "…"])
