@@ -54,12 +54,12 @@ def test_the_language_is_kept_with_the_features(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_first_screen_names_it() -> None:
-    for language, reason in (("th", "constant_features"), ("zh", "unseen_characters")):
+    for language in ("th", "zh"):
         texts = random.Random(2).sample(TEXTS[language], 120)
         out = compute_mauve(
             p_text=texts[:60], q_text=texts[60:], featurize_model_name="minilm", verbose=False, **OPTIONS
         )
-        assert out.verdict == "no verdict" and out.verdict_reason == reason
+        assert out.verdict == "no verdict" and out.verdict_reason == "unseen_characters"
         assert notes_of(out)[0] == "take featurize_model_name='use' for these texts" and "ngrams" not in str(out)
 
 
