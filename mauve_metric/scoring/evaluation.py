@@ -190,7 +190,7 @@ class Evaluation:
         if len(features) != len(texts):
             expected = f"must hold one text for each row of {side.argument}"
             raise UnlikeFeatures.of(side.choices[-1], f"{expected}, got {len(texts)} for {len(features)}")
-        return replace(features, dropped=features.dropped + source.dropped)
+        return replace(features, dropped=max(features.dropped, source.dropped))  # of the same texts
 
     @cached_property
     def texts(self) -> list[list[str] | None]:

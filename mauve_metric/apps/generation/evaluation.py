@@ -9,7 +9,7 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mauve_metric.apps.generation.decoding import Generation, token_ids
 from mauve_metric.apps.generation.writer import WritingModel
@@ -18,7 +18,7 @@ from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
-from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, check_featurizer
+from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, check_featurizer, given_side
 from mauve_metric.inputs.file_types import read_endings
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.sources import text_source
@@ -26,7 +26,8 @@ from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.model_state import release_memory
-from mauve_metric.scoring.compute import compute_mauve
+from mauve_metric.scoring.evaluation import Evaluation as Score
+from mauve_metric.scoring.score import log_warnings
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -63,7 +64,8 @@ class ReferenceScorer:
         options: those of `compute_mauve`; `featurize_model_name` may be "self": the model that writes.
 
     Attributes:
-        human: the human texts, None where a `FeatureSet` was given. reference: their features, once they are known.
+        human: the human texts, None where a `FeatureSet` was given. dropped: how many empty ones were left out of them.
+        reference: their features, once they are known.
 
     Raises:
         TypeError, ValueError: an option is not what it should be.
@@ -80,6 +82,7 @@ class ReferenceScorer:
         self.itself = self.config.featurize_model_name == SELF
         self.reference: FeatureSet | None = None
         self.human: list[str] | None = None
+        self.dropped = 0
         self._encoder: Encoder | None = None
         self._warned: set[object] = set()  # the codes of the warnings that were shown
 
@@ -116,7 +119,7 @@ class ReferenceScorer:
             source = text_source(
                 "references", references, text_field=self.run.text_field, empty_texts=self.config.empty_texts
             )
-            self.human = list(source.texts)
+            self.human, self.dropped = list(source.texts), source.dropped
 
     def score(
         self, writing: WritingModel, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
@@ -132,8 +135,8 @@ class ReferenceScorer:
         matched = self.config.match_lengths != "no"  # to a length that depends on both sets: nothing can be kept
         started = time.perf_counter()
         with self.featurizing(writing) as job:
+            p = q = None
             if matched:
-                sides: dict[str, Any] = {"p_text": self.human, "q_text": texts}
                 changes = Options(verbose=job.run.verbose, cache=job.run.cache, distributed=False)
                 if job.run.device_id is None:
                     changes["device"] = job.run.device
@@ -141,16 +144,25 @@ class ReferenceScorer:
                 p = self.embedded(job)
                 job.follow(p)
                 q = job.of_texts("q_text", texts)
-                sides = {"p": p, "q": replace(q, dropped=q.dropped + dropped)}
+                q = replace(q, dropped=q.dropped + dropped)
                 changes = Options(checkpoint=None, score_device=None)  # the features are there, and in memory
-        featurized = time.perf_counter()
-        changes["featurize_model_name"] = job.config.featurize_model_name
-        options: Options = {**self.options, **changes}
-        _warnings_of_scores.addFilter(self._is_new)
-        try:
-            result = compute_mauve(**sides, p_groups=groups[0], q_groups=groups[1], **options)
-        finally:
-            _warnings_of_scores.removeFilter(self._is_new)
+            featurized = time.perf_counter()
+            changes["featurize_model_name"] = job.config.featurize_model_name
+            options: Options = {**self.options, **changes}
+            sides = {
+                "p": given_side("p", {"set": p, "text": self.human}, groups[0]),
+                "q": given_side("q", {"set": q, "text": texts}, groups[1]),
+            }
+            scoring = Score.open("compute_mauve", options, sides, listed=True)
+            if not matched:
+                scoring.job = job  # which may have to read the texts once more, without their layout
+            _warnings_of_scores.addFilter(self._is_new)
+            try:
+                with scoring:
+                    result = scoring.result()
+                log_warnings(result)
+            finally:
+                _warnings_of_scores.removeFilter(self._is_new)
         seconds["featurize"] += featurized - started
         seconds["featurize" if matched else "score"] += time.perf_counter() - featurized
         return result
@@ -190,7 +202,8 @@ class ReferenceScorer:
     def embedded(self, job: FeaturizeJob) -> FeatureSet:
         """The references' features, computed once (each time if the model itself is the featurizer)."""
         if self.reference is None or self.itself:
-            self.reference = job.of_texts("references", self.human)
+            reference = job.of_texts("references", self.human)
+            self.reference = replace(reference, dropped=reference.dropped + self.dropped)
         return self.reference
 
 

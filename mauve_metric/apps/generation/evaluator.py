@@ -95,6 +95,7 @@ class ModelEvaluator:
         self.scorer.set_references(references)
         for other in others:
             other.set_references(self.scorer.human)
+            other.dropped = self.scorer.dropped
         self._whole, self._is_cut = self.scorer.human, False  # the references as given; whether some were cut
 
     @property

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import write_jsonl
+from samples import texts_of, write_jsonl
 from writers import HUMAN, PROMPTS, features, score
 
 import mauve_metric
-from mauve_metric import FeatureSet, MauveConfig, evaluate_model
+from mauve_metric import FeatureSet, MauveConfig, compute_mauve, evaluate_model
 from mauve_metric.apps.generation.decoding import describe_settings, generation_settings
 from mauve_metric.apps.generation.evaluator import ModelEvaluator
 from mauve_metric.apps.generation.writing_options import (
@@ -335,3 +335,25 @@ def test_references_are_cut_to_the_length_that_is_written(
         seen.clear()
         whole_result = score(model, tokenizer, PROMPTS, HUMAN, featurize_model_name=noted, **unlimited)
         assert seen[0] == HUMAN and "references:cut" not in whole_result.signature
+
+
+@pytest.mark.parametrize("featurizers", [None, ["ngrams", features]])
+def test_written_texts_get_numbers_verdict_and_warnings_of_compute_mauve(featurizers: Any) -> None:
+    human = [*texts_of(40, shortest=4), ""]
+    written = {f"prompt {number}": f" {text} \n" for number, text in enumerate(texts_of(40, seed=1, shortest=4))}
+    options: dict[str, Any] = {"featurize_model_name": "ngrams", "empty_texts": "drop"}
+    evaluator = ModelEvaluator(
+        [*written],
+        human,
+        include_prompt=False,
+        generate_fn=lambda prompts: [written[prompt] for prompt in prompts],
+        featurizers=featurizers,
+        **options,
+    )
+    result = evaluator.evaluate(None, None).result
+    expected = compute_mauve(p_text=human, q_text=[*written.values()], **options)
+    assert result is not None and expected.normalised is not None and expected.p_dropped == 1
+    for each in (result.by_featurizer or {"": result}).values():
+        assert each.p_dropped == 1
+    own = result.by_featurizer.get("ngrams", result).to_dict()
+    assert {**own, "signature": ""} == {**expected.to_dict(), "signature": ""}
