@@ -127,8 +127,15 @@ def from_meta(features: Features, meta: Mapping[str, Any], path: Path) -> Stored
         raise DamagedFile(f"{path} is damaged: the facts about the features are not complete ({error!r})") from error
     for name in EACH_TEXT:
         dimensions = 2 if name == "format_numbers" else 1
-        if values[name] is not None and (values[name].ndim, len(values[name])) != (dimensions, features.shape[0]):
-            raise DamagedFile(f"{path} is damaged: {features.shape[0]} features and {values[name].size} {name}")
+        if (of_each := values[name]) is None:
+            continue
+        if of_each.ndim != dimensions or len(of_each) != features.shape[0]:
+            raise DamagedFile(f"{path} is damaged: {features.shape[0]} features and {of_each.size} {name}")
+        if name == "lengths" and (of_each < 0).any():
+            raise DamagedFile(f"{path} is damaged: lengths are below 0")
+    if not 0 <= values["truncated"] <= features.shape[0] or values["dropped"] < 0:
+        said = f"{values['truncated']} of {features.shape[0]} texts were cut, and {values['dropped']} dropped"
+        raise DamagedFile(f"{path} is damaged: {said}")
     return StoredFeatures(features, **values)
 
 

@@ -28,7 +28,7 @@ _PARTS = ("mauve_debiased", "mauve_classifier")  # of closeness
 AS_STORED = ("closeness", "mauve_debiased", "precision", "recall", "density", "coverage", "frechet_distance", "p_value")
 _SHARES = (
     *("p_value", "auc_p_value", "shown_p_value", "repeats_p_value"),
-    *("format_auc", "human_halves", "p_repeated", "q_repeated"),
+    *("format_auc", "human_halves", "p_repeated", "q_repeated", "mauve_ceiling", "mauve_finer"),
 )
 _COUNTS = (
     *(f"{side}_{of}" for side in "pq" for of in ("prompts", "dropped", "truncated", "median_length")),
@@ -42,8 +42,9 @@ def check_stored(values: Mapping[str, Any]) -> None:
     """Refuse a result whose numbers contradict each other.
 
     From the histograms come MAUVE, the areas, the floor and the divergences; from the counts on learned buckets the
-    ends between which the AUC lies, and where no texts share prompts the learned score. Closeness is no higher than any
-    of its parts, and the verdict is the one that follows from it. What needs the texts is only held to its range:
+    ends between which the AUC lies, and where no texts share prompts the learned score; from MAUVE of each clustering
+    their mean and deviation. Intervals hold their scores, closeness is no higher than any of its parts, and the verdict
+    is the one that follows from it. What needs the texts is only held to its range:
     `AS_STORED`, errors and warnings.
 
     Args:
@@ -86,8 +87,13 @@ def _check_parts(values: Mapping[str, Any]) -> None:
         for name in names:
             _check_range(name, values.get(name), 0, high)
     _check_intervals(values)
+    _check_runs(values)
     _check_learned(values, config)
-    check_closeness(values, (values.get("by_featurizer") or {}).values())
+    each = (values.get("by_featurizer") or {}).values()
+    check_closeness(values, each)
+    for part in (values, *each):
+        _check_intervals(part)
+        _check_held(part)
     _check_verdict(values)
 
 
@@ -146,6 +152,33 @@ def _check_intervals(values: Mapping[str, Any]) -> None:
         is_ends = isinstance(ends, (list, tuple)) and len(ends) == 2
         if name.endswith("_ci") and ends is not None and not (is_ends and all(map(_is_number, ends))):
             raise ValueError(f"its {name} must be two numbers, got {shown(ends)}")
+
+
+def _check_held(values: Mapping[str, Any]) -> None:
+    """Check that every interval holds its score, and that no error is below 0."""
+    for name, value in values.items():
+        if name.endswith(("_stderr", "_std")):
+            _check_range(name, value, 0, None)
+        if name.endswith("_ci") and value is not None:
+            score = values.get(name.removesuffix("_ci"))
+            if not _is_number(score) or not value[0] - _SAME <= score <= value[1] + _SAME:
+                raise ValueError(f"its {name} must hold its score, {shown(score)}: the file was changed")
+
+
+def _check_runs(values: Mapping[str, Any]) -> None:
+    """Check mean and standard deviation over clusterings against MAUVE of each."""
+    try:
+        runs: Floats = np.array(values["mauve_runs"], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError("mauve_runs must hold numbers") from error
+    if runs.ndim != 1 or not len(runs):
+        raise ValueError("mauve_runs must hold numbers")
+    _check_equal("mauve", values["mauve"], float(runs[0]))
+    _check_equal("mauve_mean", values["mauve_mean"], float(runs.mean()))
+    if len(runs) > 1:
+        _check_equal("mauve_std", values["mauve_std"], float(runs.std(ddof=1)))
+    elif values["mauve_std"] is not None:
+        raise ValueError("mauve_std must be of two clusterings or more")
 
 
 def _is_number(value: object) -> TypeGuard[float]:
@@ -220,6 +253,8 @@ def _check_verdict(values: Mapping[str, Any]) -> None:
     word, reason, ci = (values.get(name) for name in ("verdict", "verdict_reason", "closeness_ci"))
     if word == "no verdict":
         follows = reason in REASONS
+    elif values.get("shown_p_value") is not None and not values.get("shown_by"):
+        follows = False
     elif values.get("shown_by"):
         follows = word == "different"
     else:

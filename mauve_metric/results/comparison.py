@@ -15,7 +15,7 @@ from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.methods import AsDict, SignedResult, plain
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.runs import RunsSummary, difference_of_runs, summarize_runs
-from mauve_metric.runtime.checks import quoted, shown
+from mauve_metric.runtime.checks import check_string, quoted, shown, wrong
 from mauve_metric.runtime.plain_text import printable
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
@@ -254,7 +254,7 @@ class Comparison(SignedResult):
         """The models in order, what differs, and at most three notes; title, more: its first and last line."""
         from mauve_metric.report.first_screen import comparison_screen
 
-        return comparison_screen(self, title, more)
+        return comparison_screen(self, check_string("title", title), check_string("more", more))
 
     def summary(self) -> str:
         """The models in order with their verdicts and closeness, a line each."""
@@ -282,8 +282,11 @@ class Comparison(SignedResult):
             path: of the page, which ends in .html or .htm.
             measures: the document of a description of the same models, which is added.
         """
+        from mauve_metric.report.document import Document
         from mauve_metric.report.rendering import report_page, save_page
 
+        if measures is not None and not isinstance(measures, Document):
+            raise wrong("measures", "the document of a description or None", measures)
         return save_page(path, lambda: report_page(self, measures))
 
 

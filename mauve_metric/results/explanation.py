@@ -11,6 +11,7 @@ from mauve_metric.arrays import Floats
 from mauve_metric.features.text_functions import NgramUse
 from mauve_metric.results.methods import Result
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import check_string
 from mauve_metric.runtime.plain_text import percent, printable
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ class Explanation(Result):
         """
         from mauve_metric.report.first_screen import explanation_screen
 
-        return explanation_screen(self, title, more)
+        return explanation_screen(self, check_string("title", title), check_string("more", more))
 
     def summary(self) -> str:
         """The verdict and closeness on one line."""

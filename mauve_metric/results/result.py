@@ -12,7 +12,7 @@ from mauve_metric.measures.groups import Design
 from mauve_metric.options import HUMAN, RunOptions
 from mauve_metric.results.methods import SignedResult, plain
 from mauve_metric.results.signature import is_published_setting, signature_number
-from mauve_metric.runtime.checks import shown, wrong
+from mauve_metric.runtime.checks import check_string, shown, wrong
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.uncertainty.closeness import Bound
 from mauve_metric.uncertainty.jackknife import CurveBand
@@ -293,7 +293,7 @@ class MauveResult(SignedResult):
         """The verdict, closeness and what it rests on, and three notes at most; title, more: first and last line."""
         from mauve_metric.report.first_screen import first_screen
 
-        return first_screen(self, title, more)
+        return first_screen(self, check_string("title", title), check_string("more", more))
 
     def summary(self) -> str:
         """The verdict and closeness on one line."""

@@ -299,6 +299,13 @@ def check_bool(name: str, value: object) -> bool:
     return bool(value)
 
 
+def check_string(name: str, value: object) -> str:
+    """Return a string; otherwise `WrongOption`."""
+    if not isinstance(value, str):
+        raise wrong(name, "a string", value)
+    return value
+
+
 def check_count(name: str, value: object, low: int = 1) -> int:
     """A number as it was given, an integer of at least `low`; otherwise `TypeError` or `ValueError`."""
     expected = f"an integer of at least {low}"

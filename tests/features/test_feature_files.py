@@ -177,6 +177,19 @@ def test_a_sidecar_with_a_wrong_value_is_refused(human: FeatureSet, tmp_path: Pa
         FeatureSet.load(path)
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("lengths", -3), ("lengths", [-3] * 30), ("lengths", []), ("truncated", 31), ("truncated", -1), ("dropped", -1)],
+)
+def test_an_archive_with_a_wrong_value_is_refused(human: FeatureSet, tmp_path: Path, key: str, value: Any) -> None:
+    with np.load(human.save(tmp_path / "human.npz")) as archive:
+        arrays = dict(archive)
+    arrays["meta"] = np.array(json.dumps(json.loads(str(arrays["meta"])) | {key: value}))
+    np.savez(tmp_path / "changed.npz", **arrays)
+    with pytest.raises(ValueError, match=r"changed\.npz is damaged: "):
+        FeatureSet.load(tmp_path / "changed.npz")
+
+
 def test_a_sidecar_of_other_features_is_refused(human: FeatureSet, tmp_path: Path) -> None:
     path = human.save(tmp_path / "human.npy")
     np.save(path, human.features[:10])

@@ -43,11 +43,15 @@ _WORDS = (
 
 
 def _repeats(message: str, value: str) -> bool:
-    """Return whether a message repeats a value: in quotes, maybe cut, or as a word that is no number.
+    """Return whether a message repeats a value: in quotes, maybe cut, as a word that is no number, or as its folder.
 
     >>> _repeats("there is no file 'a.txt'", "a.txt"), _repeats("got 30 texts", "30"), _repeats("nothing here", "thing")
     (True, False, False)
+    >>> _repeats("texts/a.json must hold a list", "texts"), _repeats("texts/a.json must hold a list", "text")
+    (True, False)
     """
+    if value.strip("/") and message.startswith(value.rstrip("/") + "/"):
+        return True
     begin = repr(value) if len(value) < _REPEATED else repr(value)[:_REPEATED]
     word = len(value) > 2 and re.search(rf"(?<![\w./-]){re.escape(value)}(?![\w/-])", message)
     return begin in message or bool(word and not value.isdecimal())

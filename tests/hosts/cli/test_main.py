@@ -211,6 +211,23 @@ def test_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'lexical'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["nowhere", "[1]", "nowhere.jsonl"])
+def test_a_training_set_is_a_file_whatever_its_name(
+    files: tuple[str, str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"--training: there is no file '{name}'" in input_error(["describe", *files, "--training", name], capsys)
+
+
+def test_a_file_in_a_folder_is_named_with_the_flag_of_the_folder(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.json").write_text("{}")
+    for flag in ("--training", "--prompts"):
+        found = input_error(["describe", *files, flag, str(tmp_path / "texts")], capsys)
+        assert f"{flag}: {tmp_path / 'texts' / 'a.json'} must hold" in found
+
+
 def test_completion_knows_commands_and_flags() -> None:
     shtab = pytest.importorskip("shtab")
     script = shtab.complete(parser(), shell="bash")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result, sides_of_models
@@ -51,4 +52,5 @@ def run(options: argparse.Namespace) -> None:
 
     decoders = dict(text.rpartition(":")[::2] for text in options.decoder or ())
     keywords = keywords_of(describe, options) | {"decoder": decoders.get("", decoders or None)}
+    keywords |= {} if options.training is None else {"training": Path(options.training)}  # never a text
     show_result(describe(**keywords | sides_of_models(options)), options)
