@@ -123,8 +123,8 @@ class ReferenceScorer:
 
     def score(
         self, writing: WritingModel, texts: list[str], dropped: int, seconds: dict[str, float], groups: PromptGroups
-    ) -> MauveResult:
-        """The score of a model's texts.
+    ) -> tuple[MauveResult, Sequence[FeatureSet]]:
+        """The score of a model's texts, and the features of both sides with their groups.
 
         Args:
             given: has the model that wrote them, which is the featurizer if the options say "self".
@@ -159,13 +159,13 @@ class ReferenceScorer:
             _warnings_of_scores.addFilter(self._is_new)
             try:
                 with scoring:
-                    result = scoring.result()
+                    result, sets = scoring.result(), scoring.declared
                 log_warnings(result)
             finally:
                 _warnings_of_scores.removeFilter(self._is_new)
         seconds["featurize"] += featurized - started
         seconds["featurize" if matched else "score"] += time.perf_counter() - featurized
-        return result
+        return result, sets
 
     def _is_new(self, record: logging.LogRecord) -> bool:
         """Pass the first warning of each code: every evaluation of a training would repeat it."""

@@ -26,7 +26,7 @@ from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, release_memory
 from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
-from mauve_metric.scoring.featurizers import try_each
+from mauve_metric.scoring.featurizers import add_pooled_score, join_featurizers, try_each
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
 
 if TYPE_CHECKING:
@@ -284,33 +284,35 @@ class ModelEvaluator:
             return replace(evaluation, error=f"none of {len(prompts)} texts can be scored: {why}")
         try:
             groups = self._groups(prompts, [row for row, _ in filled])
-            results, missing = try_each(
+            scored, missing = try_each(
                 self.scorers, lambda name, scorer: scorer.score(writing, texts, dropped, seconds, groups)
             )
+            started = time.perf_counter()
+            result = self._joined(scored, missing, self._entries(writing, prompts, size), kept)
+            seconds["score"] += time.perf_counter() - started
         except Exception as error:
             if not self.keep_going:
                 raise
             logger.debug("scoring failed", exc_info=True)
             return replace(evaluation, error=repr(error))
-        return replace(evaluation, result=self._signed(results, missing, self._entries(writing, prompts, size), kept))
+        return replace(evaluation, result=result)
 
-    def _signed(
+    def _joined(
         self,
-        results: Mapping[str, MauveResult],
+        scored: Mapping[str, tuple[MauveResult, Sequence[FeatureSet]]],
         missing: Sequence[ScoreWarning],
         entries: Mapping[str, object],
         kept: tuple[WrittenText, ...],
     ) -> MauveResult:
-        """The result of the first featurizer, with those of all, the texts and the entries that determine them."""
+        """The result by all featurizers, with those of each, the texts and the entries that determine them."""
         signed = {}
-        for name, result in results.items():  # what determines the texts is before the package's version
+        for name, (result, sets) in scored.items():  # what determines the texts is before the package's version
             *before, version = result.signature_entries.items()
             signature = dict([*before, *entries.items(), version])
-            signed[name] = replace(result, signature_entries=signature, texts=kept)
-        result = next(iter(signed.values()))
+            signed[name] = replace(result, signature_entries=signature, texts=kept), sets
         if self.others:
-            result = replace(result, by_featurizer=signed, warnings=(*result.warnings, *missing))
-        return result
+            return join_featurizers(signed, add_pooled_score, self.scorer.config, missing)
+        return next(iter(signed.values()))[0]
 
     def _groups(self, prompts: Sequence[Prompt], rows: Sequence[int]) -> PromptGroups:
         """The prompt of each human text and of the model's texts of these rows, as far as texts share one.

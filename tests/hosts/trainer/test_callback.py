@@ -222,7 +222,7 @@ def test_the_second_featurizer_may_choose_the_best_model(
     assert "moody could not be used" in caplog.text
     result = callback.result
     assert result is not None and [*result.by_featurizer] == [f"{__name__}.features", "moody"]
-    for name, one in zip(("", "_moody"), result.by_featurizer.values(), strict=True):
+    for name, one in (("", result), ("_moody", result.by_featurizer["moody"])):
         assert {score: rows[-1][f"eval_{score}{name}"] for score in LOGGED_SCORES} == {
             score: pytest.approx(value_of(one, score), rel=0, abs=0, nan_ok=True) for score in LOGGED_SCORES
         }
