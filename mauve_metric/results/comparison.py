@@ -80,7 +80,7 @@ def ranking_score(result: MauveResult) -> float | None:
     return result.closeness if result.closeness_without_layout is None else result.closeness_without_layout
 
 
-def layout_is_open(values: Mapping[str, Any]) -> bool:
+def layout_effect_is_unknown(values: Mapping[str, Any]) -> bool:
     """Return whether layout may make a difference of unknown size: of features alone, or where it was not tried.
 
     values: the fields of a result.
@@ -90,19 +90,16 @@ def layout_is_open(values: Mapping[str, Any]) -> bool:
     return values.get("verdict_reason") == "layout" or values.get("format_auc") is None
 
 
-def on_one_footing(results: Mapping[str, MauveResult]) -> dict[str, MauveResult]:
+def comparable_without_layout(results: Mapping[str, MauveResult]) -> dict[str, MauveResult]:
     """Results to rank: with their scores without layout only where these are known for all whose layout matters."""
-    unknown = [name for name, result in results.items() if layout_is_open(vars(result))]
-    if not unknown or all(result.closeness_without_layout is None for result in results.values()):
+    unknown = next((name for name, result in results.items() if layout_effect_is_unknown(vars(result))), None)
+    if unknown is None:
         return {**results}
-    none: dict[str, Any] = {
-        "closeness_without_layout": None,
-        "closeness_without_layout_ci": None,
-        "bounds_without_layout": (),
-    }
-    none |= {"normalised": None, "by_layout_alone": False, "normalised_missing": f"that of {unknown[0]} is not known"}
+    removed: dict[str, Any] = dict.fromkeys(("closeness_without_layout", "closeness_without_layout_ci", "normalised"))
+    removed |= {"bounds_without_layout": (), "by_layout_alone": False}
+    removed["normalised_missing"] = f"that of {unknown} is not known"
     return {
-        name: result if result.closeness_without_layout is None else replace(result, **none)
+        name: result if result.closeness_without_layout is None else replace(result, **removed)
         for name, result in results.items()
     }
 

@@ -20,7 +20,7 @@ from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSid
 from mauve_metric.features.sides import By, Inputs, Subgroups, check_columns, check_same_encoder, open_sides
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import MauveConfig, ResolvedConfig, RunOptions, config_fields, options_of_stage
-from mauve_metric.results.comparison import Comparison, OwnScore, Subgroup, on_one_footing
+from mauve_metric.results.comparison import Comparison, OwnScore, Subgroup, comparable_without_layout
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, groups_entry, human_entries, signature_entries
@@ -359,7 +359,7 @@ class Evaluation:
         for number, (name, pair) in enumerate(watched("without layout", tried, verbose, " models"), start=1):
             result = judged(self._without_layout(results[name], *pair, number), resolved)
             results[name] = result.with_reference_name(self.run.reference_name)
-        results = on_one_footing(results)
+        results = comparable_without_layout(results)
         p, models = self.sides[0], dict(zip(self.names, self.sides[1:], strict=True))
         learned_ranking, learned_differences = ranked_by_learned_score(
             {

@@ -14,7 +14,7 @@ from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.sides import check_texts_alone
 from mauve_metric.features.text_functions import named_featurizers
 from mauve_metric.options import FEATURIZER_SETS, Featurizer, MauveConfig
-from mauve_metric.results.comparison import Comparison, on_one_footing
+from mauve_metric.results.comparison import Comparison, comparable_without_layout
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.results.signature import featurizers_entries
 from mauve_metric.runtime import tensors
@@ -139,7 +139,7 @@ def compare_together(comparison: Comparison, sets: Sequence[Sequence[FeatureSet]
         learned, codes = learned_scores.get(name, (None, None))
         each = {label: single.models[name] for label, single in comparison.by_featurizer.items()}
         models[name] = judged_together(result, each, learned, codes, config)
-    models = on_one_footing(models)
+    models = comparable_without_layout(models)
     of_featurizers = [single.signature for single in comparison.by_featurizer.values()]
     entries = featurizers_entries(comparison.signature_entries, of_featurizers)
     compared = replace(comparison, models=models, signature_entries=entries, **ranked_by_closeness(models, config))

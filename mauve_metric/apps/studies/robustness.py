@@ -24,7 +24,7 @@ from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.measures.groups import pair_of_groups
 from mauve_metric.options import Featurizer, MauveConfig, Options, config_fields, with_options
-from mauve_metric.results.comparison import on_one_footing
+from mauve_metric.results.comparison import comparable_without_layout
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import human_entries
 from mauve_metric.runtime.checks import check_bool, shown
@@ -331,7 +331,7 @@ class _Work:
                 with FeaturizeJob(config, self.evaluation.run, self.evaluation.chosen) as job:
                     tried[name] = without_layout(result, texts, codes, config, job, prompts)
                 self.tried[key, name] = tried[name]
-        return on_one_footing({name: judged(result, config) for name, result in tried.items()})
+        return comparable_without_layout({name: judged(result, config) for name, result in tried.items()})
 
     def _texts_of(self, side: int, rows: Integers) -> list[str] | None:
         """The texts of some rows of a side; None where features are given without texts."""

@@ -15,7 +15,7 @@ from mauve_metric.measures.p_values import holm
 from mauve_metric.options import config_fields
 from mauve_metric.report.document import Column, Document, Heading, Prose, Table, TableRow, row_of
 from mauve_metric.report.wording.verdict_sentence import headline
-from mauve_metric.results.comparison import Comparison, layout_is_open, ranking_score
+from mauve_metric.results.comparison import Comparison, layout_effect_is_unknown, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.runs import mean_of_runs, runs_of_names
 from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
@@ -71,7 +71,7 @@ def _layout_doubt(whose: str, values: Stored, other: Stored | None = None) -> st
 
     whose: of which result, such as "the earlier ". other: the result that it is compared with.
     """
-    is_open = layout_is_open(values) and other is not None and _has_plain(other)
+    is_open = layout_effect_is_unknown(values) and other is not None and _has_plain(other)
     if not is_open and (values.get("verdict_reason") != "layout" or values.get("closeness_without_layout") is not None):
         return ""
     reason = values.get("normalised_missing")
@@ -217,7 +217,7 @@ def _tested_pairs(
     for label, pairs in by_label.items():
         # layout is in the groups of texts, too
         both = [values for _, now, earlier in pairs for values in (vars(now), earlier)]
-        without = any(map(_has_plain, both)) and not any(map(layout_is_open, both))
+        without = any(map(_has_plain, both)) and not any(map(layout_effect_is_unknown, both))
         then = [_estimates(name, earlier, without) for name, _, earlier in pairs]
         for kind in _KINDS:
             is_known = all(
