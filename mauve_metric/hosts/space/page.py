@@ -75,6 +75,7 @@ _FOCUS = "() => { document.querySelector('#score [aria-current]')?.focus({preven
 _SHOW = "() => window.mauveShowResult()"
 _DOWNLOAD = "() => window.mauveDownload()"
 _SENT = "(...values) => window.mauveSent(values)"
+_READING, _READ = "(...values) => window.mauveReading(1, values)", "() => window.mauveReading(-1, [])"
 _UPLOADED = "(...values) => window.mauveUploaded(values)"
 _ANSWERED = "files => window.mauveAnswered(files)"
 _LINK = "query => window.mauveLink(query)"
@@ -191,7 +192,9 @@ class Wiring:
         each = {**TEXTS, "trigger_mode": "multiple"}
         file = partial(gr.on, [parts["human_file"].upload, parts["human_file"].clear])
         models = self.models()
-        take(file, handlers.take_file, ["human_file"], [*_HUMAN, "human_paste", "human_file"], how=each)
+        human = [*_HUMAN, "human_paste", "human_file"]
+        read = take(file, handlers.take_file, ["human_file"], human, how={**each, "js": _READING})
+        read.then(None, None, None, js=_READ, **each)
         on(parts["human_column"].input, handlers.take_column, ["human_column"], _HUMAN, how=each)
         take(parts["human_paste"].blur, handlers.take_paste, ["human_paste"], [*_HUMAN, "human_file"], how=each)
         box = parts["model_file"]

@@ -95,40 +95,23 @@ def test_a_file_that_is_chosen_while_the_page_is_opened_again_stays_beside_what_
     assert page.complaints == []
 
 
-def test_a_comparison_waits_for_the_files_that_are_being_uploaded(
-    context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("path", "shown"), [("/upload", "Uploading"), ("/queue/join", "beam")])
+@pytest.mark.parametrize("box", ["human", "model"])
+def test_a_comparison_waits_for_the_files_on_their_way_and_for_the_answers_to_them(
+    context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, shown: str, box: str
 ) -> None:
     page = opened(context, served.local_url)
-    upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    if box == "model":
+        upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
     upload(page, "model", write_jsonl(tmp_path / "greedy.jsonl", MODEL))
-    going = hold(monkeypatch, "/upload")
-    page.set_input_files("#model_file input[type=file]", write_jsonl(tmp_path / "beam.jsonl", MODEL[1:]))
-    page.wait_for_selector("#model_file :text('Uploading')")
+    going = hold(monkeypatch, path, answered=False)
+    page.set_input_files(f"#{box}_file input[type=file]", write_jsonl(tmp_path / "beam.jsonl", MODEL[1:]))
+    page.wait_for_selector(f"#{box}_file :text('{shown}')")
     page.click("#compare")
     page.wait_for_timeout(500)
     assert not any(session.run for session in served.handlers.sessions._sessions.values())
     going.set()
-    page.wait_for_selector("#score :text('beam')")
-    assert page.input_value("#model_2_name input") == "beam"
-    page.close()
-    assert page.complaints == []
-
-
-def test_start_waits_for_the_files_that_are_being_uploaded(
-    context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = context.new_page()
-    page.goto(f"{served.local_url}judge")
-    page.wait_for_selector("#judge_start:enabled")
-    uploads = []
-    for box in ("human", "models"):
-        uploads.append(hold(monkeypatch, "/upload"))
-        texts = [" ".join(f"{box.title()} {row} says {place}." for place in range(4)) for row in range(6)]
-        page.set_input_files(f"#judge_{box} input[type=file]", write_jsonl(tmp_path / f"{box}.jsonl", texts))
-        page.wait_for_selector(f"#judge_{box} :text('Uploading')")
-    page.click("#judge_start")
-    page.wait_for_selector("#judge_start:disabled")
-    for going in uploads:
-        going.set()
-    page.wait_for_selector("#boundary_shown :text('says 0.')")
-    page.close()
+    page.wait_for_selector("#score strong")
+    if box == "model":
+        page.wait_for_selector("#score :text('beam')")
+        assert page.input_value("#model_2_name input") == "beam"

@@ -46,11 +46,18 @@ window.mauveAnswered = files => {
     const answered = sent.shift() || [], left = (files || []).filter(file => !answered.includes(file.path));
     return [left.length ? left : null];
 };
-// A comparison waits for the files on their way, for five minutes at most; their own request goes before it.
+let reading = 0;  // files of the human box that are not answered for
+window.mauveReading = (change, values) => {
+    reading += change;
+    return values;
+};
+// A comparison waits for the files on their way and for the answers to them, for five minutes at most: a busy server may
+// begin it before an earlier request. The model's box is empty when its files are answered for.
 const pause = milliseconds => new Promise(done => setTimeout(done, milliseconds));
 window.mauveUploaded = async values => {
     const end = Date.now() + 3e5;
-    const arriving = () => Date.now() < end && document.querySelector(':is(#human_file, #model_file) .uploading');
+    const onTheirWay = '#human_file .uploading, #model_file :is(.uploading, .file-preview)';
+    const arriving = () => Date.now() < end && (reading > 0 || document.querySelector(onTheirWay));
     while (arriving()) {
         while (arriving()) await pause(50);
         await pause(200);
