@@ -47,14 +47,15 @@ class Standardised:
     """Rows with columns of mean 0 and variance 1 in float32, in blocks; d: the columns of the rows that they were.
 
     Differences from a near number lose no digits in the rows' own precision, float32 or float64. A few rows very far
-    from all others, as after an overflow, would hide what differs among these: their numbers are limited.
+    from all others, as after an overflow, would hide what differs among these: their numbers are limited, unless rows are
+    made of such limited ones.
     """
 
-    def __init__(self, rows: Features) -> None:
+    def __init__(self, rows: Features, limited: bool = True) -> None:
         self.rows, self.d = rows, rows.shape[1]
         largest = _largest(rows)
         self.unit = _unit(largest)
-        self.limits = _limits(rows, largest, self.unit)
+        self.limits = _limits(rows, largest, self.unit) if limited else None
         first = next(self._pieces())
         shift = first[:100].mean(axis=0, dtype=np.float64).astype(first.dtype)  # for exact squares of what is left
         n, total, squares = rows.shape[0], np.zeros(self.d), np.zeros(self.d)
@@ -308,7 +309,7 @@ def held_out_scores(
 
 def fit_and_score(fitted: Array, sides: Array, rows: Array) -> Array:
     """Scores of rows (b, d) by the linear classifier of others, (n, d), for every column of sides (n, m), (b, m)."""
-    standardised, n = Standardised(fitted), len(fitted)
+    standardised, n = Standardised(fitted, limited=False), len(fitted)
     moments = _Moments(standardised, np.zeros(n, dtype=np.int64), sides, np.ones(n, dtype=bool), None)
     with one_blas_thread():
         weights, thresholds = moments.direction(None, standardised.d, second=False)
