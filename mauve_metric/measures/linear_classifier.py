@@ -47,8 +47,8 @@ class Standardised:
     """Rows with columns of mean 0 and variance 1 in float32, in blocks; d: the columns of the rows that they were.
 
     Differences from a near number lose no digits in the rows' own precision, float32 or float64. A few rows very far
-    from all others, as after an overflow, would hide what differs among these: their numbers are limited, unless rows are
-    made of such limited ones.
+    from all others, as after an overflow, would hide what differs among these: their numbers are limited, unless the
+    rows are made of such limited ones.
     """
 
     def __init__(self, rows: Features, limited: bool = True) -> None:
