@@ -39,7 +39,7 @@ from mauve_metric.runtime.devices import check_device
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.progress import progress_bar, watch_blocks
 from mauve_metric.runtime.tensors import ProjectedRows
-from mauve_metric.runtime.threads import fitting_threads
+from mauve_metric.runtime.threads import Start, fitting_threads, run_when_asked
 
 if TYPE_CHECKING:
     import torch
@@ -135,6 +135,7 @@ def partition_sets(
     groups: Sequence[Integers | None] | None = None,
     keys: Sequence[Floats] | None = None,
     on_projected: Callable[[Sequence[ProjectedRows]], object] | None = None,
+    start: Start = run_when_asked,
 ) -> Partition:
     """Project and cluster sets together: where `run.score_device` or tensors say, in memory, or block by block.
 
@@ -146,6 +147,7 @@ def partition_sets(
         groups: codes of the texts of each set that are not independent, (n_i,) each; of use to learned buckets.
         keys: by which rows are sorted by content, (n_i,) each; None: they are computed (`row_blocks.content_keys`).
         on_projected: called with `Partition.rows` before they are clustered, where they are in memory.
+        start: starts finer clusterings beside the others, see `side_by_side`.
 
     Raises:
         ValueError: every row is needed of features that are read in blocks, or the device is not there.
@@ -185,31 +187,40 @@ def partition_sets(
         projected = _at(sorted_rows, places)
     if on_projected is not None:
         on_projected(stacking.split(projected))
-    sets_of_rows = _sets_of_rows(stacking, groups)
+    sets_of_rows, runs = _sets_of_rows(stacking, groups), range(1, count)
+    lists = [*closeness_configs(config, sets_of_rows, runs)] if count > 1 else []
+
+    def start_finer() -> list[list[Callable[[], Integers]]]:
+        """Start the finer clusterings of each list."""
+        begin = partial(start, _finer, sorted_rows, places, sets_of_rows)
+        return [[begin(of_list, offset) for offset in offsets if is_finer] for of_list, offsets, is_finer in lists]
+
+    from_projected = order_shows and max(stacking.sizes) >= MANY_TEXTS and (d > 1 or on_features)
+    if count > 1 and not from_projected:
+        if d == 1 and not on_features:
+            sorted_rows = _stacked([_ranks(all_rows(rows))], device)
+        elif order_shows:
+            sorted_rows = _projected([rows], config, device)
+        finer = start_finer()
     as_stacked = _stacked(stacking.ordered(sets), device) if on_features else projected
     quantized = [_cluster(as_stacked, sets_of_rows, config, 0, run.verbose)]
     del as_stacked
     labels_by_content: list[Integers] = []
     closeness: list[list[Integers]] = []
     if count > 1:
-        if d == 1 and not on_features:
-            sorted_rows = _stacked([_ranks(all_rows(rows))], device)
-        elif order_shows and max(stacking.sizes) < MANY_TEXTS:
-            sorted_rows = _projected([rows], config, device)
-        elif order_shows:
+        if from_projected:
             sorted_rows = _at(projected, np.argsort(places))
             projected = None  # as large as what follows
-        runs = range(1, count)
+            finer = start_finer()
         by_content = config_by_content(config, sets_of_rows)
         of_features = _stacked([rows], device) if on_features else sorted_rows
         made = _by_content(of_features, places, sets_of_rows, by_content, runs, run.verbose)
         quantized += made
         labels_by_content = [result.labels for result in made]
         del of_features
-        for of_closeness, offsets, is_finer in closeness_configs(config, sets_of_rows, runs):
+        for (of_closeness, offsets, is_finer), started in zip(lists, finer, strict=True):
             if is_finer:
-                finer = [_finer(sorted_rows, places, sets_of_rows, of_closeness, offset) for offset in offsets]
-                closeness.append(finer)
+                closeness.append([labels() for labels in started])
             elif of_closeness == by_content:
                 closeness.append(labels_by_content)
             else:

@@ -120,10 +120,10 @@ def scores_of_halves(rows: Array, halves: Sequence[Bools], k: int, tolerance: fl
             _part(points, some)._replace(weights=of_side[some]) for some, of_side in zip(numbers, times, strict=True)
         )
         first_radii, second_radii = (
-            _moved_edge(_squared_radii(side, k, unit, squared[np.ix_(some, some)]), tolerance)
+            _moved_edge(_squared_radii(side, k, unit, squared[some].take(some, axis=1)), tolerance)
             for side, some in ((first, numbers[0]), (second, numbers[1]))
         )
-        across = squared[np.ix_(numbers[1], numbers[0])]
+        across = squared[numbers[1]].take(numbers[0], axis=1)
         in_first, _, covered = _counts(second, first, first_radii, unit, reach=second_radii, squared=across)
         precision = (in_first > 0) @ second.weights / second.weights.sum()
         scores.append([precision, covered @ first.weights / first.weights.sum()])

@@ -156,7 +156,7 @@ def _axes_of_folds(
 
     def axes(fold: int) -> Array:  # an axis is a sum of the rows that it is fitted to
         others = np.flatnonzero(fold_of != fold)
-        sums = sample[others].T @ _first_eigenvectors(inner[np.ix_(others, others)], width, device)
+        sums = sample[others].T @ _first_eigenvectors(inner[others].take(others, axis=1), width, device)
         unit: Array = sums / np.maximum(np.linalg.norm(sums, axis=0), np.finfo(np.float32).tiny)
         return unit
 

@@ -28,7 +28,7 @@ from mauve_metric.runtime.checks import wrong
 from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.progress import watched
 from mauve_metric.runtime.tensors import ProjectedRows, is_read_only_in_blocks
-from mauve_metric.runtime.threads import Start, one_blas_thread
+from mauve_metric.runtime.threads import Start, one_blas_thread, run_when_asked
 from mauve_metric.scoring import score
 from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
@@ -236,8 +236,10 @@ class Evaluation:
         """The texts of all sets in buckets."""
         return self._partition()
 
-    def _partition(self, on_projected: Callable[[Sequence[ProjectedRows]], object] | None = None) -> Partition:
-        """The same; on_projected: see `partition_sets`, where the texts are not in buckets yet."""
+    def _partition(
+        self, on_projected: Callable[[Sequence[ProjectedRows]], object] | None = None, run: Start = run_when_asked
+    ) -> Partition:
+        """The same; on_projected, run: see `partition_sets`, where the texts are not in buckets yet."""
         rows, groups = [side.features for side in self.sides], [side.groups for side in self.sides]
         key = (
             self.clusterings,
@@ -249,7 +251,7 @@ class Evaluation:
         if key not in self.memory:
             self.watch("cluster", 0)
             settings: dict[str, Any] = {"clusterings": self.clusterings, "every_row": self.every_row}
-            settings |= {"keys": [side.row_keys for side in self.sides], "on_projected": on_projected}
+            settings |= {"keys": [side.row_keys for side in self.sides], "on_projected": on_projected, "start": run}
             while len(self.memory) >= _KEPT_PARTITIONS:
                 del self.memory[next(iter(self.memory))]
             few = max(math.prod(features.shape) for features in rows) <= _MOST_IN_ONE_THREAD
@@ -276,7 +278,7 @@ class Evaluation:
             started.append(score.neighbours_of(p, q, rows, config, run))
 
         if "partition" not in vars(self):
-            self.partition = self._partition(start)
+            self.partition = self._partition(start, run)
         if not started:
             start(self.partition.rows)
         return started[0]

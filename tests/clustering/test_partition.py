@@ -23,6 +23,7 @@ from mauve_metric.features.array_files import BlockwiseRows, NpyRows, feature_ro
 from mauve_metric.features.row_blocks import ArrayRows, CheckedRows, ConcatenatedRows, content_order
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig, RunOptions
+from mauve_metric.runtime.threads import side_by_side
 from mauve_metric.scoring.evaluation import resolve_config
 from mauve_metric.uncertainty.closeness import Bound
 
@@ -404,6 +405,29 @@ def test_projected_rows_are_handed_on_before_they_are_clustered(
     assert len(announced) == 1
     for rows, expected in zip(announced[0], made.rows, strict=True):
         np.testing.assert_array_equal(rows, expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"row_order": "pq"}, {"d": 1}, {"many": 100}, {"rows": 200}, DRMM])
+def test_finer_clusterings_are_the_same_beside_the_others(
+    options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options, started = dict(options), list[Any]()
+    sizes = {"MANY_TEXTS": options.pop("many", 100_000), "MANY_ROWS": options.pop("rows", 100_000)}
+    for name, number in (sizes | {"MOST_FINER": 50, "MOST_OF_MANY": 9, "FINER_FROM": 100}).items():
+        monkeypatch.setattr(partition, name, number)
+    p, q = sets(120, d=options.pop("d", 5))
+    config = resolve_config(MauveConfig(**options), 120, 120)
+    expected = partition_sets([p, q], config)
+    with side_by_side() as run:
+
+        def begin(*call: Any) -> Any:
+            started.append(call)
+            return run(*call)
+
+        found = partition_sets([p, q], config, start=begin)
+    assert started
+    for one, other in zip((expected.labels, *expected.closeness), (found.labels, *found.closeness), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_buckets_of_a_single_column_by_content_are_neighbours_in_rank() -> None:
