@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 import torch
+from scipy.linalg import eigh
 from scipy.optimize import nnls
 from sklearn.neighbors import NearestNeighbors
 
@@ -24,9 +25,10 @@ from mauve_metric.measures.stacked_classifier import (
     _nearest,
     _votes,
     combined_scores,
+    largest_eigenvectors,
     views,
 )
-from mauve_metric.runtime.threads import run_when_asked
+from mauve_metric.runtime.threads import one_blas_thread, run_when_asked
 
 Sets = tuple[Array, Array]
 
@@ -403,3 +405,29 @@ def test_rows_far_outside_of_those_that_are_fitted_to_overflow_nothing() -> None
         assert np.isfinite(combined_scores([view], [], sides, fold_of, np.ones(40, dtype=bool))).all()
         near = (1e-37 * (1 + sides)).astype(np.float32)
         assert np.isfinite(fit_and_score(near, sides, np.ones((5, 1), dtype=np.float32))).all()
+
+
+@pytest.mark.parametrize(("n", "number"), [(1, 1), (2, 1), (5, 5), (40, 7), (200, 64)])
+@pytest.mark.parametrize("rank", [3, 1000])
+def test_eigenvectors_are_those_of_scipy(n: int, number: int, rank: int) -> None:
+    rows = np.random.default_rng(n).normal(size=(rank, n)).astype(np.float32)
+    matrix = rows.T @ rows
+    before = matrix.copy()
+    with one_blas_thread():
+        vectors = largest_eigenvectors(matrix, number)
+        expected = eigh(matrix, subset_by_index=[n - number, n - 1])[1]
+    assert vectors.dtype == np.float32 and vectors.shape == (n, number)
+    assert np.array_equal(vectors, expected) and np.array_equal(matrix, before)
+
+
+def test_the_upper_half_of_a_symmetric_matrix_is_not_read() -> None:
+    matrix = np.diag(np.arange(1, 6, dtype=np.float32))
+    assert np.array_equal(
+        largest_eigenvectors(matrix + np.triu(np.full((5, 5), np.nan, np.float32), 1), 2)[3:], np.eye(2)
+    )
+
+
+def test_what_the_routine_does_not_find_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stacked_classifier, "_ssyevr", lambda: lambda *arguments: None)
+    with pytest.raises(np.linalg.LinAlgError, match="found 0 of 2 eigenvectors"):
+        largest_eigenvectors(np.eye(5, dtype=np.float32), 2)
