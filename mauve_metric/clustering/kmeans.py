@@ -257,10 +257,11 @@ def _spread_start(rows: ProjectedRows, num_buckets: int, restart: int, seed: int
     sampled = rows[sample]
     candidates, few = on_cpu(sampled), len(sample) ** 2 <= _MOST_PRODUCTS
     squares, rng = np.einsum("ij,ij->i", candidates, candidates), np.random.default_rng([seed, restart])
+    columns = np.ascontiguousarray(candidates.T)  # packed once, and not for each product with a few rows
 
     def distances(places: Integers) -> Rows:
         """Squared distances (m, n) of the candidates from some of them."""
-        away: Rows = on_device.inner(sampled, places) if is_tensor(sampled) else candidates[places] @ candidates.T
+        away: Rows = on_device.inner(sampled, places) if is_tensor(sampled) else candidates[places] @ columns
         away *= -2
         away += squares[places][:, None] + squares
         away[np.arange(len(places)), places] = 0
