@@ -103,6 +103,7 @@ class Loader:
             "HF_HUB_DISABLE_XET": "1",
             "HF_ENDPOINT": f"http://127.0.0.1:{self.port}",
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPYCACHEPREFIX": sys.pycache_prefix or "",
             "OMP_NUM_THREADS": "1",
             "NO_PROXY": "127.0.0.1",
         }

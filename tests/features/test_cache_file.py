@@ -188,6 +188,7 @@ from mauve_metric.hosts.cli.main import main
 sys.exit(main(["cache", "clear"]))
 """
     environment: dict[str, Any] = {"MAUVE_METRIC_CACHE": str(tmp_path), "PATH": "", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix or ""
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,

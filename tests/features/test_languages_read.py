@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ def test_the_first_screen_names_it() -> None:
 @pytest.mark.parametrize("language", TEXTS)
 def test_its_reader_tells_equal_halves_from_shuffled_characters(language: str) -> None:
     rng = random.Random(0)
-    texts = rng.sample(TEXTS[language], 200)
+    # without capitals and ends of sentences, which would make the shuffled texts a set of another layout
+    texts = [re.sub("[.।。]", "", text.lower()) for text in rng.sample(TEXTS[language], 200)]
     p, q = texts[:100], texts[100:]
     shuffled = ["".join(rng.sample(text, len(text))) for text in q]
     reader = READER.get(language, "use")

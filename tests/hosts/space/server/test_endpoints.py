@@ -139,8 +139,8 @@ def test_endpoint_refuses_in_one_sentence(client: Any, change: dict[str, Any], m
 
 
 @pytest.mark.slow
-def test_twenty_clients_at_once_get_their_own_answer_or_a_refusal(served: Any) -> None:
-    sets = [[*MODEL[: 10 + number], f"only {number}"] for number in range(20)]
+def test_twelve_clients_at_once_get_their_own_answer_or_a_refusal(served: Any) -> None:
+    sets = [[*MODEL[: 10 + number], f"only {number}"] for number in range(12)]
     before = set(served.handlers.sessions._sessions)
 
     def ask(number: int) -> dict[str, Any] | str:
@@ -151,8 +151,8 @@ def test_twenty_clients_at_once_get_their_own_answer_or_a_refusal(served: Any) -
         except (gradio_client.exceptions.AppError, ValueError) as error:
             return str(error)
 
-    with concurrent.futures.ThreadPoolExecutor(20) as pool:
-        answers = list(pool.map(ask, range(20)))
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(ask, range(12)))
     right = 0
     for texts, answer in zip(sets, answers, strict=True):
         if isinstance(answer, dict):
@@ -161,7 +161,7 @@ def test_twenty_clients_at_once_get_their_own_answer_or_a_refusal(served: Any) -
             right += 1
         else:
             assert "runs wait" in answer, answer
-    assert right >= 15
+    assert right >= 9
     wait_until(lambda: set(served.handlers.sessions._sessions) <= before)  # the endpoint keeps nothing
 
 

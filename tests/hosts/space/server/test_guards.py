@@ -175,6 +175,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path
         "PATH": "",
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPYCACHEPREFIX": sys.pycache_prefix or "",
     }
     with (
         log.open("w", encoding="utf-8") as out,
