@@ -388,7 +388,7 @@ def _kind_lines(bucket: GapBucket, name: str) -> list[str]:
 
 def _short(near: NearText | ScoredText) -> str:
     """The number of a text and its beginning."""
-    return f"text {near.row}" if near.text is None else f"text {near.row}: {excerpt(near.text, _SHORT)}"
+    return f"text {near.row + 1}" + ("" if near.text is None else f": {excerpt(near.text, _SHORT)}")
 
 
 def paper_table(comparison: Mapping[str, tuple[MauveResult, float]], ranked_by: str = "closeness") -> Table:
