@@ -6,6 +6,7 @@ import hashlib
 import mmap
 import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,6 +148,21 @@ class OrderedRows:
         return self.rows.take(self.order[numbers])
 
 
+class RoundedRows:
+    """Rows in a shorter number format."""
+
+    def __init__(self, rows: FeatureRows, kind: np.dtype[Any]) -> None:
+        self.rows, self.kind, self.shape = rows, kind, rows.shape
+
+    def blocks(self) -> Iterator[Array]:
+        """All rows in order."""
+        return (_short(block, self.kind) for block in self.rows.blocks())
+
+    def take(self, numbers: Integers) -> Array:
+        """The rows with these numbers."""
+        return _short(self.rows.take(numbers), self.kind)
+
+
 class CheckedRows:
     """Rows that are checked to be finite numbers of float64 as they are read.
 
@@ -240,6 +256,33 @@ def all_rows(features: Features) -> Array:
     """Features of any form as one array; what is read in blocks is read as a whole."""
     array = in_memory(features)
     return np.concatenate(list(as_rows(features).blocks())) if array is None else array
+
+
+def in_one_format(*sets: Features) -> list[Features]:
+    """Sets of features, those in longer formats of floats rounded to the shortest.
+
+    A column that hardly varies, such as .1 in all rows, is another number in each format, which tells the sets apart.
+
+    >>> short, rounded = in_one_format(np.array([[0.1]], dtype=np.float32), np.array([[0.1]]))
+    >>> short == rounded
+    array([[ True]])
+    """
+    kinds = [next(as_rows(rows).blocks()).dtype for rows in sets]
+    shortest = min((kind for kind in kinds if kind.kind == "f"), key=lambda kind: kind.itemsize, default=None)
+    return [
+        rows if shortest is None or kind.kind != "f" or kind.itemsize == shortest.itemsize else _rounded(rows, shortest)
+        for rows, kind in zip(sets, kinds, strict=True)
+    ]
+
+
+def _rounded(rows: Features, kind: np.dtype[Any]) -> Features:
+    return _short(rows, kind) if isinstance(rows, np.ndarray) else RoundedRows(rows, kind)
+
+
+def _short(rows: Array, kind: np.dtype[Any]) -> Array:
+    """Rows in a shorter format, whose largest number stands for those beyond."""
+    limit = float(np.finfo(kind).max)
+    return np.clip(rows, -limit, limit).astype(kind)
 
 
 def equal_rows(rows: Features, others: Features) -> bool:

@@ -134,7 +134,7 @@ def of_result(result: MauveResult) -> Document:
     title = f"{counted(result.n_q, 'model text')} against {counted(result.n_p, reference)}"
     models = {"model": result}
     table = paper_table({"model": (result, result.mauve)})
-    paper = Paper(table, paper_note(models, result.signature), caveats(models))
+    paper = Paper(table, paper_note(models, result), caveats(models))
     return Document(title, parts, tables, [("", result.signature), *of_each], paper)
 
 
@@ -184,7 +184,7 @@ def of_comparison(comparison: Comparison) -> Document:
     rows = {name: (called.models[name], called.own[name].mauve) for name in called.ranking}
     table = paper_table(rows, comparison.ranked_by)
     below = [ranking_sentence(comparison)] if len(comparison.models) > 1 else []
-    note = paper_note(called.models, next(iter(called.own.values())).signature)
+    note = paper_note(called.models, next(iter(called.own.values())))
     paper = Paper(table, note, [*below, *caveats(called.models)])
     return Document(title, parts, tables, [("", comparison.signature), *of_each], paper)
 

@@ -20,7 +20,7 @@ from mauve_metric.report.wording.verdict_sentence import (
     several_featurizers,
 )
 from mauve_metric.report.wording.words import as_in_papers, ngram_sentence
-from mauve_metric.results.comparison import Comparison, ranking_score
+from mauve_metric.results.comparison import Comparison, OwnScore, ranking_score
 from mauve_metric.results.explanation import Explanation, GapBucket, NearText, ScoredText
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_value, parse_signature
@@ -309,7 +309,7 @@ def models_lines(comparison: Comparison) -> list[str]:
 
 def scale_sentence(comparison: Comparison) -> str:
     """The sentence below the table of models: the level of the intervals, and what equal sets reach."""
-    first = comparison.models[comparison.ranking[0]]
+    first, reach = comparison.models[comparison.ranking[0]], comparison.own[comparison.ranking[0]].mauve_ceiling
     said = [f"brackets: {100 * comparison.confidence_level:g} % intervals"]
     if len(comparison.by_featurizer) > 1:
         if first.together is not None:
@@ -317,9 +317,8 @@ def scale_sentence(comparison: Comparison) -> str:
         said.append("*: the lowest, which closeness is")
     else:
         said.append("by groups: on buckets common to all models")
-        said.append(
-            f"MAUVE: two {printable(first.reference_name)} sets reach about {digits(first.mauve_ceiling, '.2f')}"
-        )
+        if reach is not None:
+            said.append(f"MAUVE: two {printable(first.reference_name)} sets reach about {digits(reach, '.2f')}")
     if len(comparison.by_featurizer) < 2 or comparison.ranked_by == "precision":
         said.append(support_words(*comparison.models.values()))
     return "; ".join(filter(None, said))
@@ -389,7 +388,7 @@ def _kind_lines(bucket: GapBucket, name: str) -> list[str]:
 
 def _short(near: NearText | ScoredText) -> str:
     """The number of a text and its beginning."""
-    return f"text {near.row}" if near.text is None else f"text {near.row}: {excerpt(near.text, _SHORT)}"
+    return f"text {near.row + 1}" + ("" if near.text is None else f": {excerpt(near.text, _SHORT)}")
 
 
 def paper_table(comparison: Mapping[str, tuple[MauveResult, float]], ranked_by: str = "closeness") -> Table:
@@ -424,10 +423,10 @@ def paper_table(comparison: Mapping[str, tuple[MauveResult, float]], ranked_by: 
     return Table(columns, table)
 
 
-def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
+def paper_note(models: Mapping[str, MauveResult], published: OwnScore | MauveResult) -> str:
     """The note below the table of a paper: the sets, the settings and the meaning of the columns.
 
-    signature: of the MAUVE of the first model.
+    published: has the MAUVE of the first model.
     """
     first = next(iter(models.values()))
     sizes = sorted({result.n_q for result in models.values()})
@@ -435,8 +434,9 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
     scaling = format_value(first.signature_entries["mauve_scaling_factor"])
     features = f", features of {featurizers_of(first)}" if featurizers_of(first) else ""
     by = "".join(f" by {featurizer}" for featurizer in several_featurizers(first)[:1])
-    ceiling, name = f"{digits(first.mauve_ceiling, '.3f')}{by}", printable(first.reference_name)
-    kind = as_in_papers(parse_signature(signature))
+    ceiling, name = published.mauve_ceiling, printable(first.reference_name)
+    reach = "" if ceiling is None else f": two {name} sets of this size reach {digits(ceiling, '.3f')}{by}"
+    kind = as_in_papers(parse_signature(published.signature))
     support = support_words(*models.values())
     halves = f" Precision and recall: {support}{by}." if support else ""
     return (
@@ -444,7 +444,7 @@ def paper_note(models: Mapping[str, MauveResult], signature: str) -> str:
         f"{counted(first.num_buckets, 'bucket')}, "
         f"c = {scaling}. Closeness: MAUVE without sampling bias, by groups of similar texts or by a classifier, with "
         f"{100 * first.confidence_level:g} % intervals; 1 = like other {name} texts. MAUVE {kind} "
-        f"(Pillutla et al., 2021): two {name} sets of this size reach {ceiling}.{halves}"
+        f"(Pillutla et al., 2021){reach}.{halves}"
     )
 
 

@@ -27,12 +27,16 @@ if TYPE_CHECKING:
 
 
 class OwnScore(NamedTuple):
-    """The literature's MAUVE of one model and the human set, on buckets of their own: `compute_mauve`'s `mauve`."""
+    """The literature's MAUVE of one model and the human set, on buckets of their own, as of `compute_mauve`.
+
+    mauve_ceiling: what two human sets of these sizes reach there; None in results that older versions stored.
+    """
 
     mauve: float
     num_buckets: int
     p_value: float | None
     signature: str
+    mauve_ceiling: float | None = None
 
 
 @dataclass(frozen=True)

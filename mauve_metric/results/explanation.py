@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class NearText(NamedTuple):
     """A text near a bucket's centre.
 
-    row: its number in its set. distance: from the centre, in projected space. in_bucket: whether it is one of the
-    bucket's texts. text: None where only features were given.
+    row: its place in its set, from 0. distance: from the centre, in projected space.
+    in_bucket: whether it is one of the bucket's texts. text: None where only features were given.
     """
 
     row: int
@@ -34,12 +34,12 @@ class NearText(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The number of the text, and whether it lies in the bucket.
+        """The number of the text, from 1, and whether it lies in the bucket.
 
-        >>> NearText(7, 0.5, False, None).label
+        >>> NearText(6, 0.5, False, None).label
         'text 7 (outside, nearest)'
         """
-        return f"text {self.row}" + ("" if self.in_bucket else " (outside, nearest)")
+        return f"text {self.row + 1}" + ("" if self.in_bucket else " (outside, nearest)")
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,8 @@ class GapBucket:
 class ScoredText(NamedTuple):
     """A text with the score of a classifier that was not fitted to it.
 
-    row: its number in its set. score: its rank, in (0, 1), the most model-like last. text: None where it is not known.
+    row: its place in its set, from 0. score: its rank, in (0, 1), the most model-like last.
+    text: None where it is not known.
     """
 
     row: int
@@ -135,12 +136,12 @@ class ScoredText(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The number of the text and its rank.
+        """The number of the text, from 1, and its rank.
 
-        >>> ScoredText(7, 0.034, None).label
+        >>> ScoredText(6, 0.034, None).label
         'text 7 (rank 0.03)'
         """
-        return f"text {self.row} (rank {self.score:.2f})"
+        return f"text {self.row + 1} (rank {self.score:.2f})"
 
 
 @dataclass(frozen=True, eq=False)

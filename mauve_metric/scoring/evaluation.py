@@ -327,9 +327,10 @@ class Evaluation:
         """MAUVE of the only model; the signature is that of `compute_mauve`."""
         (p, q), partition, resolved = self.sides, self.partition, self.resolved
         signature = format_signature(signature_entries(p, q, resolved))
-        mauve = score.mauve_of(score.count_buckets(p, q, partition, 1, resolved)[0], resolved)
+        histograms = score.count_buckets(p, q, partition, 1, resolved)[0]
+        mauve, ceiling = score.mauve_of(histograms, resolved), score.equal_sets(histograms, resolved).mean()
         p_value = score.permutation_p_value(p, q, partition, resolved)
-        return OwnScore(mauve, resolved.num_buckets, p_value, signature)
+        return OwnScore(mauve, resolved.num_buckets, p_value, signature, float(ceiling))
 
     @cached_property
     def _compared(self) -> Comparison:

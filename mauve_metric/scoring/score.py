@@ -79,6 +79,12 @@ def mauve_of(histograms: Histograms, config: MauveConfig) -> float:
     return frontier.curve_area(frontier.divergence_curve(*histograms.probabilities(), c, points))
 
 
+def equal_sets(histograms: Histograms, config: MauveConfig) -> Floats:
+    """MAUVE of pairs of equal sets of these sizes on these buckets (`resampling.null_scores`)."""
+    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
+    return resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+
+
 def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
     """Band of the curve under sampling, for histograms whose errors are known (see `debiased_estimates`)."""
     frontier = jackknife.frontier_of(histograms)
@@ -190,12 +196,8 @@ def score_buckets(
         pairs, is_counted = [(run[0], run[number]) for run in runs], is_full and runs[0] is by_content[0]
         bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     estimates = debiased_estimates(counts, config) if bounds[0].counts is None else bounds[0].estimates(config)
-    c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
     areas = [scores["mauve"], *(mauve_of(run, config) for run in counts)]
-    null, ceiling = (  # of equal sets, for the published clustering and for one by content
-        resampling.null_scores(run.p_counts, run.q_counts, c, points, groups=run.groups)
-        for run in (histograms, counts[0])
-    )
+    null, ceiling = (equal_sets(run, config) for run in (histograms, counts[0]))  # as published, and one by content
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)

@@ -12,9 +12,11 @@ from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import auto_learned_buckets
 from mauve_metric.features.row_blocks import (
     ConcatenatedRows,
+    all_rows,
     as_rows,
     content_keys,
     copies,
+    in_one_format,
     order_of_keys,
     some_numbers,
 )
@@ -230,9 +232,11 @@ class _Stacked(NamedTuple):
         p_rows, q_rows = tensors.in_memory(p), tensors.in_memory(q)
         rows: Features
         if p_rows is not None and q_rows is not None:
-            rows, drawn = np.concatenate([p_rows[p_order], q_rows[q_order]]), None
+            in_order = in_one_format(p_rows[p_order], q_rows[q_order])
+            rows, drawn = np.concatenate(list(map(all_rows, in_order))), None
         else:
-            rows, drawn = ConcatenatedRows([as_rows(p), as_rows(q)]), np.concatenate([p_order, q_order + len(p_order)])
+            rows = ConcatenatedRows(list(map(as_rows, in_one_format(p, q))))
+            drawn = np.concatenate([p_order, q_order + len(p_order)])
             orders = np.arange(len(p_order)), np.arange(len(q_order))
         sorted_groups = None if groups is None else (groups[0][orders[0]], groups[1][orders[1]])
         if units is None:

@@ -53,6 +53,15 @@ def test_markdown_and_latex_escape_names(told: Comparison) -> None:
             )
 
 
+def test_what_two_human_sets_reach_is_on_the_buckets_of_the_mauve_beside_it(comparison: Comparison) -> None:
+    own = {name: score._replace(mauve_ceiling=0.123) for name, score in comparison.own.items()}
+    told = replace(comparison, own=own)
+    assert "MAUVE: two human sets reach about 0.12;" in told.first_screen()
+    assert "two human sets of this size reach 0.123." in told.to_latex()
+    stored = replace(comparison, own={name: score._replace(mauve_ceiling=None) for name, score in own.items()})
+    assert "human sets" not in stored.first_screen() + stored.to_latex()
+
+
 def test_terminal_table_has_everything(comparison: Comparison) -> None:
     shown = comparison.document().terminal()
     for name in comparison.ranking:

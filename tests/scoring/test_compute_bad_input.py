@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -201,6 +202,10 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "unknown option, nothing near": (features(zzz=3), Fails(TypeError, r"unknown option 'zzz'$")),
     # --- texts
     "bare string": (texts("hello"), Fails(TypeError, "p_text must be a list of texts, got a single str: 'hello'")),
+    "open file": (
+        texts(io.StringIO("one\ntwo\n")),
+        Fails(TypeError, "p_text must be a list of texts, got an open file"),
+    ),
     "bare bytes": (texts(TEXTS, b"hello"), Fails(TypeError, "q_text must be a list of texts, got a single bytes")),
     "a number": (texts(3), Fails(TypeError, "p_text must be a list of texts, got int")),
     "a dict": (texts({"a": "b"}), Fails(TypeError, "p_text must be a list of texts, got dict")),

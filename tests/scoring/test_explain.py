@@ -264,7 +264,8 @@ def test_planted_extreme_texts_come_first() -> None:
     assert len(found.most_human) == len(found.most_model) == 3 and found.ngrams == ()
     low, high = ([item.score for item in side] for side in (found.most_human, found.most_model))
     assert low == sorted(low) and high == sorted(high, reverse=True) and low[-1] < 0.5 < high[-1]
-    assert "human text 33 (rank 0.0" in found.document().terminal() and "model 44" in str(found)
+    # a line of a file is counted from 1
+    assert "human text 34 (rank 0.0" in found.document().terminal() and "text 45: model 44" in str(found)
     values = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert values["most_model"][0] == {"row": 44, "score": high[0], "text": "model 44"}
 

@@ -109,6 +109,17 @@ def test_groups_go_with_their_rows() -> None:
     assert (found.ci, found.auc, found.auc_ci) == (moved.ci, moved.auc, moved.auc_ci)
 
 
+@pytest.mark.parametrize("kinds", [(np.float16, np.float32), (np.float32, np.float64), (np.float64, np.float16)])
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_the_number_format_of_a_side_is_no_difference(kinds: tuple[type, type], in_blocks: bool) -> None:
+    p, q = np.random.default_rng(3).normal(size=(2, 120, 8))
+    p[:, 0] = q[:, 0] = 0.1  # in each format another number
+    p[0, 1] = q[0, 1] = 60_000  # float16 holds this one
+    sides = [side.astype(kind) for side, kind in zip((p, q), kinds, strict=True)]
+    found = learned_score(*(ArrayRows(side) if in_blocks else side for side in sides), None, MauveConfig())
+    assert found is not None and found.auc < 0.7  # 1 where the number tells
+
+
 def test_one_side_may_be_read_in_blocks() -> None:
     p, q = np.random.default_rng(5).normal(size=(2, 40, 3))
     found = [learned_score(*sides, None, MauveConfig()) for sides in ((p, ArrayRows(q)), (ArrayRows(p), ArrayRows(q)))]

@@ -155,7 +155,7 @@ def sides_of_models(options: argparse.Namespace, runs: bool = False) -> dict[str
 
 
 def names_of_models(arguments: Sequence[str], runs: bool = False) -> list[str]:
-    """The name of each model: the one given as NAME=FILE, else one of its file (see `model_names`).
+    """The name of each model: the one given as NAME=FILE, else one of its file among those without (see `model_names`).
 
     runs: whether a name may be given to several files, which are runs of one model: see `names_of_runs`.
 
@@ -174,7 +174,8 @@ def names_of_models(arguments: Sequence[str], runs: bool = False) -> list[str]:
                 f"{folders[folder]!r} and {path!r} are two files of one model, {folder.name!r}: give one of them, or "
                 "NAME=FILE for each"
             )
-    names = [name or of_file for name, of_file in zip(given_names, model_names(paths), strict=True)]
+    of_files = iter(model_names([path for name, path in zip(given_names, paths, strict=True) if name is None]))
+    names = [next(of_files) if name is None else name for name in given_names]
     if runs and all(name in given_names for name in names if names.count(name) > 1):
         from mauve_metric.results.runs import names_of_runs  # numpy is not needed for an error
 

@@ -9,7 +9,7 @@ import pytest
 from samples import texts_of, write_jsonl
 
 from mauve_metric.hosts.cli import inputs_and_outputs
-from mauve_metric.hosts.cli.inputs_and_outputs import model_names
+from mauve_metric.hosts.cli.inputs_and_outputs import model_names, names_of_models
 from mauve_metric.hosts.cli.main import main
 
 
@@ -17,6 +17,7 @@ def test_names_are_unique() -> None:
     assert model_names(["a/b.jsonl", "c/b.txt", "d.npy"]) == ["a/b", "c/b", "d"]
     assert model_names(["a/b.jsonl", "a/b.txt", "a/b.jsonl"]) == ["b", "b-2", "b-3"]
     assert model_names(["texts/", "-", "./x.y.jsonl"]) == ["texts", "stdin", "x.y"]
+    assert names_of_models(["old=a/b.jsonl", "a/b.jsonl", "c/d.txt", "new=e/d.txt"]) == ["old", "b", "d", "new"]
 
 
 @pytest.mark.parametrize("command", ["score", "compare"])

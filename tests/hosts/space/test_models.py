@@ -30,6 +30,7 @@ from mauve_metric.report.charts.figure import COLORS
 from mauve_metric.report.charts.of_result import precision_recall_reading
 from mauve_metric.report.rendering import save_chart
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
+from mauve_metric.runtime.plain_text import digits
 
 gr = pytest.importorskip("gradio")
 
@@ -266,7 +267,9 @@ def test_a_model_is_picked_and_its_buckets_are_explained(desk: Handlers, tmp_pat
         result = wanted.models[name]
         assert f"closeness of {name} <strong>{result.closeness:.3f}</strong>" in shown["score"]
         assert PAGE.respell(headline(result)) in html.unescape(shown["score"])
-        assert f"{wanted.own[name].mauve:.4f}; two human sets of this size reach" in shown["score"]
+        own = wanted.own[name]
+        reach = digits(own.mauve_ceiling or 0)
+        assert f"{own.mauve:.4f}; two human sets of this size reach {reach}." in shown["score"]
         assert f"A text of {name}" in shown["pair"]
         points = [[row["quality"], row["coverage"]] for row in rows_of(shown["divergence_curve"])]
         np.testing.assert_array_equal(points, result.divergence_curve)

@@ -60,11 +60,13 @@ def _of_model(
     Args:
         name: "" for a single one. published: has its MAUVE as in papers. each: its results by the featurizers' names.
     """
-    reach = f"two {printable(result.reference_name)} sets of this size reach {digits(result.mauve_ceiling)}"
+    ceiling, reach = published.mauve_ceiling, ""
+    if ceiling is not None:
+        reach = f"; two {printable(result.reference_name)} sets of this size reach {digits(ceiling)}"
     featurizer = str(result.signature_entries.get("featurize_model_name", ""))
     by = f" by {printable(featurizer)}" if len(each or result.by_featurizer) > 1 else ""
     kind = words.as_in_papers(parse_signature(published.signature))
-    scales = [f"MAUVE{by}, {kind}: {digits(published.mauve)}; {reach}."]
+    scales = [f"MAUVE{by}, {kind}: {digits(published.mauve)}{reach}."]
     if result.precision is not None and result.recall is not None:
         precision = with_interval(result.precision, result.precision_ci, ".2f", ".2f")
         recall = with_interval(result.recall, result.recall_ci, ".2f", ".2f")

@@ -36,6 +36,13 @@ def test_separable_and_equal_sets() -> None:
     assert same.value == 0.5
 
 
+def test_the_number_format_of_a_side_is_no_difference() -> None:
+    p, q = np.random.default_rng(0).normal(size=(2, 100, 4))
+    p[:, 0] = q[:, 0] = 0.1  # in each format another number
+    found = discriminators.discriminate(p.astype(np.float32), q)
+    assert found.auc.value == pytest.approx(discriminators.discriminate(p, q).auc.value, abs=0.01)
+
+
 def test_logistic_regression_rarely_tells_equal_sets_apart() -> None:
     missed = 0
     for run in range(8):

@@ -98,7 +98,7 @@ def test_the_explanation_of_a_classifier_is_shown_as_text(explanation: Explanati
         replace(explanation, most_human=(), most_model=extreme, ngrams=uses), (), extreme, ((), ())
     )
     assert HOSTILE[0] not in page and "<b>" not in page
-    assert "text 3 (rank 0.98)" in text_of(page) and "only the model writes “<b>”" in text_of(page)
+    assert "text 4 (rank 0.98)" in text_of(page) and "only the model writes “<b>”" in text_of(page)
     assert "<details>" in page
 
     texts = tuple(ScoredText(row, 1.0, text) for row, text in enumerate(("nothing here", "a <b>so</b> and so", "so")))
