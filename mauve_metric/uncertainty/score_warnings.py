@@ -325,7 +325,8 @@ def _dependence_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]
         yield warn("own_prompts", {"p_share": repetition.p_share, "share": repetition.q_share})
     elif q.design in ("undeclared", "found") and repetition.excess and repetition.q_share > REPEATED_SHARE:
         groups = len(np.unique(repetition.groups[repetition.groups >= 0]))
-        yield warn("repeated_texts", {"share": repetition.q_share, "groups": groups})
+        in_groups = counted(groups, "group")
+        yield warn("repeated_texts", {"share": repetition.q_share, "groups": groups}, in_groups=in_groups)
 
 
 def is_one_prompt(*openings: Hashes) -> bool:

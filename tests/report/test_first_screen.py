@@ -156,6 +156,14 @@ def test_another_featurizer_is_proposed_only_where_there_is_one(results: dict[st
     assert notes_of(replace(alone, bounds=bounds)) == ()
 
 
+def test_the_note_on_repeats_says_how_many_texts_they_are() -> None:
+    p, q = np.random.default_rng(0).normal(size=(2, 100, 5))
+    q[:25] = q[0]
+    found = compute_mauve(p_features=p, q_features=q, num_runs=1)
+    assert "! 25.0 % of the model's texts come in about 1 group of near-alike texts." in found.first_screen()
+    assert any(warning.message.startswith("25.0 % of the model's texts come in") for warning in found.warnings)
+
+
 def test_texts_that_were_decoded_wrongly_are_named_on_the_first_screen() -> None:
     words = np.random.default_rng(0).choice(["harbour", "winter", "money", "letter", "garden"], (120, 12))
     human, model = ([" ".join(row) for row in part] for part in np.split(words, 2))

@@ -232,9 +232,9 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (
             lambda: repeating(q_share=0.11),
             lambda: [*repeating(q_share=0.1), *repeating(q_share=0.5, excess=None), *repeating("prompts", q_share=0.5)],
-            ["30"],
+            ["11.0 %", "30 groups"],
         ),
-        (lambda: repeating("found", q_share=0.11), lambda: repeating("independent", q_share=0.11), ["30"]),
+        (lambda: repeating("found", q_share=0.11), lambda: repeating("independent", q_share=0.11), ["30 groups"]),
     ],
     "joined_with_itself": [
         (lambda: repeating(whole=(1, 2)), lambda: repeating(whole=(1, 1)), ["model"]),

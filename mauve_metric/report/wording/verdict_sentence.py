@@ -30,8 +30,8 @@ NOTES = {
     "near_duplicates_between": "{percent} of the model's texts nearly repeat human ones: mauve-metric deduplicate",
     "copied_passages": "{percent} of the model's words are copied from human texts: see mauve-metric memorised",
     "joined_with_itself": "each text of the {set} file is there {times} times: was it joined with itself?",
-    "repeated_texts": "the model's texts come in about {groups} groups of near-alike texts. Several answers to a "
-    "prompt? Add p_groups and q_groups{as_prompts}",
+    "repeated_texts": "{percent} of the model's texts come in about {in_groups} of near-alike texts. Several answers "
+    "to a prompt? Add p_groups and q_groups{as_prompts}",
     "shared_prompts": "both files continue the same prompts: add aligned=True, or p_groups and q_groups",
     "repeated_prompts": "several texts answer one prompt: add p_groups and q_groups",
     "missing_values": "missing values such as None in {count} of {of}: take these rows out",
@@ -116,6 +116,7 @@ def _words_of(numbers: Mapping[str, Any], result: MauveResult) -> dict[str, Any]
         words["set"] = with_more(numbers)
         side = "q" if words["set"] == "model" else "p"
         words |= {"count": numbers[f"{side}_texts"], "texts": numbers[f"n_{side}"]}
+    words["in_groups"] = counted(numbers.get("groups", 0), "group")
     if "groups" in numbers and result.closeness_as_prompts is not None:
         value, low, high = (digits(number, ".2f") for number in result.closeness_as_prompts)
         words["as_prompts"] = f": closeness would be {value} [{low}, {high}]"
