@@ -26,6 +26,7 @@ from mauve_metric.features.row_blocks import (
     all_rows,
     as_rows,
     content_order,
+    in_one_format,
     order_of_keys,
     read_in_blocks,
     some_numbers,
@@ -162,6 +163,8 @@ def partition_sets(
             "blocks, and only scored and compared"
         )
     on_features = QUANTIZERS[config.quantizer].on == "features"
+    if config.quantizer == "classifier":
+        sets = in_one_format(*sets)
     too_large = sum(math.prod(features.shape) for features in sets) > MOST_NUMBERS_AT_ONCE
     if on_features and too_large and any(map(tensors.is_read_only_in_blocks, sets)):
         return _in_blocks(sets, config, run, stacking, count, groups, keys)

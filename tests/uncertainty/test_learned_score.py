@@ -118,6 +118,9 @@ def test_the_number_format_of_a_side_is_no_difference(kinds: tuple[type, type], 
     sides = [side.astype(kind) for side, kind in zip((p, q), kinds, strict=True)]
     found = learned_score(*(ArrayRows(side) if in_blocks else side for side in sides), None, MauveConfig())
     assert found is not None and found.auc < 0.7  # 1 where the number tells
+    if not in_blocks:
+        result = compute_mauve(p_features=sides[0], q_features=sides[1], quantizer="classifier", num_runs=1)
+        assert result.mauve > 0.5  # the floor, .004
 
 
 def test_one_side_may_be_read_in_blocks() -> None:
