@@ -145,7 +145,7 @@ def test_what_readme_promises_is_in_the_tables() -> None:
     assert f"In {sum(share >= 0.9 for share in shares)} of {len(shares)} [simulated cases]" in readme
     rows = re.findall(r"\| 5000 \+ 5000.*\n\| the same, everything.*", speed)  # on both processors
     seconds = [float(row.split("|")[2]) for row in "\n".join(rows).splitlines()]
-    assert "Two to eight seconds a score of 5000 texts" in readme and 1.5 < min(seconds) < 2 and max(seconds) < 8
+    assert f"{min(seconds):.1f} to {max(seconds):.1f} seconds a score of 5000 texts" in readme
 
 
 def test_the_sentences_for_a_paper_have_the_numbers_of_the_blocks() -> None:
