@@ -260,17 +260,16 @@ def changes() -> dict[str, list[str]]:
     }
 
 
-def lowered(names: Sequence[str] | None = None) -> dict[str, list[str]]:
+def lowered() -> dict[str, list[str]]:
     """MAUVE, by groups, closeness and warnings of changed texts against the human ones, by minilm."""
     from mauve_metric import compute_mauve, read_texts
 
     human, rows = read_texts(ROOT / "examples" / "human.jsonl"), {}
     for name, texts in changes().items():
-        if names is None or name in names:
-            out = compute_mauve(p_text=human, q_text=texts, featurize_model_name="minilm")
-            codes = [warning.code for warning in out.warnings if warning.code not in OF_EVERY_ROW]
-            numbers = [f"{value:.3f}" for value in (out.mauve, out.mauve_debiased, out.closeness)]
-            rows[name] = [*numbers, ", ".join(f"[`{code}`](errors.md#{code})" for code in codes)]
+        out = compute_mauve(p_text=human, q_text=texts, featurize_model_name="minilm")
+        codes = [warning.code for warning in out.warnings if warning.code not in OF_EVERY_ROW]
+        numbers = [f"{value:.3f}" for value in (out.mauve, out.mauve_debiased, out.closeness)]
+        rows[name] = [*numbers, ", ".join(f"[`{code}`](errors.md#{code})" for code in codes)]
     return rows
 
 
