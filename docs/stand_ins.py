@@ -74,7 +74,7 @@ def harness_files() -> None:
     human = read_texts("examples/human.jsonl")[:60]
     Path("human.txt").write_text("".join(f"{text}\n" for text in human), encoding="utf-8")
     for model, name in {"gpt2": "nucleus", "small": "greedy"}.items():
-        pairs = [*enumerate(zip(human, read_texts(f"examples/{name}.jsonl"), strict=False))]
+        pairs = [*enumerate(zip(human, read_texts(f"examples/{name}.jsonl")[:60], strict=True))]
         samples = [
             {
                 "doc_id": at,
