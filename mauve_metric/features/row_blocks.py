@@ -6,7 +6,7 @@ import hashlib
 import mmap
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from mauve_metric.runtime.errors import NotFeatures, NotFinite, UnlikeFeatures
 from mauve_metric.runtime.tensors import as_array, check_finite, check_kind, in_memory, is_tensor
 
 _KEY_ROUNDING = 1e-11  # between the keys of equal rows, as a share of the largest key
+Form = TypeVar("Form", Array, Features)  # an array stays one
 BLOCK_ROWS = 2048  # at 1280 columns a block in float64 is small enough for its memory to be used again
 
 
@@ -149,18 +150,18 @@ class OrderedRows:
 
 
 class RoundedRows:
-    """Rows in a shorter number format."""
+    """Rows in floats of fewer bytes."""
 
-    def __init__(self, rows: FeatureRows, kind: np.dtype[Any]) -> None:
-        self.rows, self.kind, self.shape = rows, kind, rows.shape
+    def __init__(self, rows: FeatureRows, size: int) -> None:
+        self.rows, self.size, self.shape = rows, size, rows.shape
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
-        return (_short(block, self.kind) for block in self.rows.blocks())
+        return (_short(block, self.size) for block in self.rows.blocks())
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
-        return _short(self.rows.take(numbers), self.kind)
+        return _short(self.rows.take(numbers), self.size)
 
 
 class CheckedRows:
@@ -258,7 +259,7 @@ def all_rows(features: Features) -> Array:
     return np.concatenate(list(as_rows(features).blocks())) if array is None else array
 
 
-def in_one_format(*sets: Features) -> list[Features]:
+def in_one_format(*sets: Form) -> list[Form]:
     """Sets of features, those in longer formats of floats rounded to the shortest.
 
     A column that hardly varies, such as .1 in all rows, is another number in each format, which tells the sets apart.
@@ -268,19 +269,18 @@ def in_one_format(*sets: Features) -> list[Features]:
     array([[ True]])
     """
     kinds = [next(as_rows(rows).blocks()).dtype for rows in sets]
-    shortest = min((kind for kind in kinds if kind.kind == "f"), key=lambda kind: kind.itemsize, default=None)
-    return [
-        rows if shortest is None or kind.kind != "f" or kind.itemsize == shortest.itemsize else _rounded(rows, shortest)
-        for rows, kind in zip(sets, kinds, strict=True)
-    ]
+    size = min((kind.itemsize for kind in kinds if kind.kind == "f"), default=0)
+
+    def rounded(rows: Form) -> Form:
+        return _short(rows, size) if isinstance(rows, np.ndarray) else RoundedRows(rows, size)
+
+    is_longer = [kind.kind == "f" and kind.itemsize > size for kind in kinds]
+    return [rounded(rows) if longer else rows for rows, longer in zip(sets, is_longer, strict=True)]
 
 
-def _rounded(rows: Features, kind: np.dtype[Any]) -> Features:
-    return _short(rows, kind) if isinstance(rows, np.ndarray) else RoundedRows(rows, kind)
-
-
-def _short(rows: Array, kind: np.dtype[Any]) -> Array:
-    """Rows in a shorter format, whose largest number stands for those beyond."""
+def _short(rows: Array, size: int) -> Array:
+    """Rows in floats of so many bytes, whose largest number stands for those beyond."""
+    kind = np.dtype(f"f{size}")
     limit = float(np.finfo(kind).max)
     return np.clip(rows, -limit, limit).astype(kind)
 

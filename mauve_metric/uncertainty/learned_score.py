@@ -12,7 +12,6 @@ from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.clustering.num_buckets import auto_learned_buckets
 from mauve_metric.features.row_blocks import (
     ConcatenatedRows,
-    all_rows,
     as_rows,
     content_keys,
     copies,
@@ -232,8 +231,7 @@ class _Stacked(NamedTuple):
         p_rows, q_rows = tensors.in_memory(p), tensors.in_memory(q)
         rows: Features
         if p_rows is not None and q_rows is not None:
-            in_order = in_one_format(p_rows[p_order], q_rows[q_order])
-            rows, drawn = np.concatenate(list(map(all_rows, in_order))), None
+            rows, drawn = np.concatenate(in_one_format(p_rows[p_order], q_rows[q_order])), None
         else:
             rows = ConcatenatedRows(list(map(as_rows, in_one_format(p, q))))
             drawn = np.concatenate([p_order, q_order + len(p_order)])

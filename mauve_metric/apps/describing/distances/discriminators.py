@@ -12,7 +12,7 @@ from mauve_metric.apps.describing.duplicates.near_duplicates import texts_of_one
 from mauve_metric.apps.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.arrays import Array, Integers, MeasuredValue
-from mauve_metric.features.row_blocks import all_rows, in_one_format
+from mauve_metric.features.row_blocks import in_one_format
 from mauve_metric.measures.auc import HeldOut, auc_of_scores, estimate_of_scores
 from mauve_metric.measures.cross_fitting import FEWEST_TO_CLASSIFY, assign_folds, check_groups, cross_fit, same_rows
 from mauve_metric.measures.groups import same_origin
@@ -200,7 +200,7 @@ def _stacked(
         if of_set is not None and len(of_set) != len(part):
             raise ValueError(f"groups of {name} must have one entry a row, got {len(of_set)} for {len(part)} rows")
         group_of_row += [None] * len(part) if of_set is None else list(of_set)
-    rows = np.concatenate(list(map(all_rows, in_one_format(*map(np.asarray, sets.values())))))
+    rows = np.concatenate(in_one_format(*map(np.asarray, sets.values())))
     set_of = np.repeat(np.arange(len(sets)), [len(part) for part in sets.values()])
     together = same_rows(rows, same_origin(group_of_row))
     for number in range(1, len(sets)):
