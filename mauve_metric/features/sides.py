@@ -122,8 +122,13 @@ class Inputs(NamedTuple):
             name: None if keys is None else [None if is_missing_key(key) else key for key in keys]
             for name, keys in kept.items()
         }
-        _check_one_type({arguments[name]: keys for name, keys in present.items() if keys is not None})
-        return code_groups(present, sizes)
+        declared = {arguments[name]: keys for name, keys in present.items() if keys is not None}
+        _check_one_type(declared)
+        codes = code_groups(present, sizes)
+        if codes is None and len({key for keys in declared.values() for key in keys} - {None}) != 1:
+            said = "%s: no two texts have the same prompt, the score is that of texts without declared prompts"
+            logger.warning(said, ", ".join(declared))
+        return codes
 
     def prompt_texts(self, sizes: Mapping[str, int]) -> dict[str, list[str] | None]:
         """The prompt of each text of sides of these sizes; None for a side whose groups are missing or no texts.

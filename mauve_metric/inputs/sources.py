@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from io import IOBase
 from typing import Any, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
@@ -79,7 +78,7 @@ def text_source(
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
         choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
-    if isinstance(data, IOBase):  # its lines, with their ends, are no texts
+    if hasattr(data, "readline"):  # its lines, with their ends, are no texts
         raise NotTexts.of(name, f"must be a list of texts, got an open file, {type(data).__name__}: give its name")
     side = side or ("reference" if name in ("p_text", "references") else "prediction")
     if not isinstance(data, (list, tuple)):

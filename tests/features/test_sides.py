@@ -549,6 +549,26 @@ def test_missing_prompts_are_no_prompt(missing: object, distinct: MauveResult) -
     )
 
 
+@pytest.mark.parametrize(
+    ("p_groups", "q_groups", "is_said"),
+    [
+        (KEYS, KEYS, False),
+        (["one"] * 40, ["one"] * 40, False),
+        ([*range(40)], [*range(40)], False),
+        ([*range(40)], [*range(40, 80)], True),
+        ([*range(40)], None, True),
+        ([None] * 40, [None] * 40, True),
+    ],
+    ids=["shared", "one prompt", "aligned", "all different", "of one side", "all missing"],
+)
+def test_prompts_that_no_two_texts_have_are_named(
+    p_groups: list[Any], q_groups: list[Any] | None, is_said: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    more = {"p_groups": p_groups} | ({} if q_groups is None else {"q_groups": q_groups})
+    compute_mauve(p_features=P[:40], q_features=Q[:40], **more)
+    assert (f"{', '.join(more)}: no two texts have the same prompt" in caplog.text) == is_said
+
+
 @pytest.mark.parametrize("library", ["pandas", "numpy", "pyarrow", "torch"])
 def test_a_column_of_any_library_has_its_keys_and_its_missing_ones(library: str) -> None:
     numbers, lacks = np.array([*range(30)] * 2), np.arange(60) >= 30

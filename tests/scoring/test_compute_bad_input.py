@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import re
 from collections.abc import Callable
@@ -204,6 +205,10 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "bare string": (texts("hello"), Fails(TypeError, "p_text must be a list of texts, got a single str: 'hello'")),
     "open file": (
         texts(io.StringIO("one\ntwo\n")),
+        Fails(TypeError, "p_text must be a list of texts, got an open file"),
+    ),
+    "open file without IOBase": (
+        texts(codecs.getreader("utf-8")(io.BytesIO(b"one\ntwo\n"))),
         Fails(TypeError, "p_text must be a list of texts, got an open file"),
     ),
     "bare bytes": (texts(TEXTS, b"hello"), Fails(TypeError, "q_text must be a list of texts, got a single bytes")),
