@@ -185,7 +185,7 @@ _output = partial(option, stage="output")
 FEATURIZER_SETS: Mapping[str, tuple[str, ...]] = {"standard": ("minilm", "ngrams")}
 # What can be taken off texts, in order.
 STRIP = (
-    *("undecoded", "reasoning", "special_tokens", "prompts", "next_turn"),
+    *("undecoded", "reasoning", "special_tokens", "prompts", "next_turn", "unicode"),
     *("html", "markdown", "list_numbers", "outer_quotes", "whitespace", "line_breaks"),
     *("punctuation_blanks", "quotes", "capitals"),
 )

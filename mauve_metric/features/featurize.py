@@ -115,6 +115,7 @@ _PROBES = (
     "  “One” of  the **old** barns (in 1920)\nwas - as we said – Red , they sa@@ id.\n\nThen it rained.  ",
     "12. One of the old barns.",
     '"One of the old barns."',
+    "One of ４ ﬁne old barns.",
 )
 
 

@@ -121,6 +121,7 @@ _BY_CHANGE = {  # rules of `strip`: the number is the share of the text by which
     "list_numbers": "numbers of a list before the texts",
     "outer_quotes": "quotation marks around the texts",
     "undecoded": "marks such as @@ and <newline>",
+    "unicode": "Unicode forms or invisible characters",
 }
 TRAITS: dict[str, FormatTrait] = {
     "length": FormatTrait("length"),

@@ -9,6 +9,7 @@ import html
 import json
 import os
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -282,6 +283,21 @@ def with_typed_quotes(text: str) -> str:
     return text.translate(_AS_TYPED)
 
 
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
+_SAME_LETTERS = re.compile(r"[^\s…]+")  # other blanks are those of `without_line_breaks`
+
+
+def with_usual_characters(text: str) -> str:
+    """A text with the usual forms of its characters, NFKC of Unicode, and without invisible ones.
+
+    >>> with_usual_characters("ﬁve cafe\u0301s, ４２ ＡＢ\u200bＣ…")
+    'five cafés, 42 ABC…'
+    """
+    if text.isascii():
+        return text
+    return _SAME_LETTERS.sub(lambda word: unicodedata.normalize("NFKC", word[0]), text.translate(_INVISIBLE))
+
+
 def shows_outer_blanks(text: str) -> bool:
     """Return whether a text begins or ends with a blank.
 
@@ -318,6 +334,7 @@ WRAPPING: Mapping[str, Callable[[str], str]] = {  # each by the name that `strip
     "reasoning": without_reasoning,
     "special_tokens": without_special_tokens,
     "next_turn": without_next_turn,
+    "unicode": with_usual_characters,
     "html": without_html,
     "markdown": without_markdown,
     "list_numbers": partial(_NUMBERED.sub, ""),

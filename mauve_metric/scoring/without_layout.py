@@ -194,7 +194,7 @@ class _Trial(NamedTuple):
         names: of `TRAITS`, rules of `strip`, or "prompts".
         """
         sides = [list(side) for side in self.texts]
-        for name in names:
+        for name in sorted(names, key=_turn_of):
             trait = TRAITS.get(name)
             remove = PromptEcho(self.prompts) if name == "prompts" else trait.without if trait else WRAPPING[name]
             if remove is not None:
@@ -213,6 +213,11 @@ class _Trial(NamedTuple):
 def _rule_of(name: str) -> str | None:
     """The rule of `strip` that removes a part of the layout."""
     return TRAITS[name].strip if name in TRAITS else name
+
+
+def _turn_of(name: str) -> int:
+    """The turn of a part of the layout to be removed: rules of `strip` in their order, then what has no rule."""
+    return STRIP.index(rule) if (rule := _rule_of(name)) in STRIP else len(STRIP)
 
 
 def _has_moved(before: Learned, after: Learned, least: float) -> bool:

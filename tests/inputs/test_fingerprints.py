@@ -66,6 +66,7 @@ def test_each_number_sees_its_own_format() -> None:
         "list_numbers": "1. one two. Three four. ",
         "outer_quotes": "“one two. Three four.”",
         "undecoded": "one t@@ wo. Three four. ",
+        "unicode": "one ｔwo. Three four. ",
         "word_length": "one twelve. Three four. ",
     }
     assert set(changed) == set(TRAITS)

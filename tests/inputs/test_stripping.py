@@ -301,6 +301,8 @@ def test_the_shell_strips(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("outer_quotes", "“He said “no”, again.”", "He said “no”, again."),
         ("outer_quotes", "“No,” he said, “never.”", "“No,” he said, “never.”"),
         ("capitals", "Once, in ROME.", "once, in rome."),
+        ("unicode", "e\u0301 ﬁ ４２，\u200bＯＫ\u00a0x … 🙂", "é fi 42,OK\u00a0x … 🙂"),
+        ("unicode", "naïve 日本", "naïve 日本"),
         ("undecoded", "Ġabriel naïve 🙂 text", "Ġabriel naïve 🙂 text"),
     ],
 )

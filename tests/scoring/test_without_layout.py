@@ -215,6 +215,25 @@ def test_prompts_that_a_model_repeats_are_told_from_whole_passages(tmp_path: Pat
 
 
 @pytest.mark.more
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(".", "．"),
+        lambda text: text.replace("é", "e\u0301"),
+        lambda text: text.replace(" ", "\u200b ", 2),
+    ],
+    ids=["fullwidth", "NFD", "invisible"],
+)
+def test_forms_of_characters_are_layout(change: Callable[[str], str]) -> None:
+    """Also where a full stop is one, and can go with the last characters, only in the usual form."""
+    human, model, _ = ([text.replace("e", "é") + "." for text in texts] for texts in _sets(120))
+    found = compute_mauve(p_text=human, q_text=[*map(change, model)], featurize_model_name="ngrams", num_runs=1)
+    (warning,) = _layout(found)
+    assert "Unicode forms or invisible characters" in warning.message and warning.message.endswith("strip='unicode'")
+    assert found.by_layout_alone and found.normalised is not None and found.normalised.auc < 0.7 < (found.auc or 0)
+
+
+@pytest.mark.more
 def test_all_cures_that_are_needed_are_named_at_once() -> None:
     """Without the line breaks the quotes would still tell the sets apart."""
     human, _, broken = _sets(120)

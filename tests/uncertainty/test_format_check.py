@@ -312,7 +312,7 @@ def test_the_warning_on_layout_names_the_three_strongest_and_the_cure() -> None:
 
 def test_weak_differences_of_layout_that_tell_sets_apart_together_are_named_by_the_strongest() -> None:
     rng = np.random.default_rng(0)
-    p, q = rng.normal(size=(2, 300, len(TRAITS)))
+    p, q = rng.normal(size=(2, 2000, len(TRAITS)))
     auc, each, telling = check_format(p, q + 0.2, None, 0)
     assert auc is not None and each is not None
     layout = {name: each[name] for name, trait in TRAITS.items() if trait.without is not None}
