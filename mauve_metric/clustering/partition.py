@@ -157,26 +157,14 @@ def partition_sets(
     stacking = Stacking(tuple(features.shape[0] for features in sets), config.row_order == "pq")
     count = number_of_clusterings(config) if clusterings is None else clusterings
     device = tensors.device_of(sets) if run.score_device is None else check_device(run.score_device)
-    if every_row and device is None and any(tensors.is_read_only_in_blocks(features) for features in sets):
-        raise ValueError(
-            "features must be in memory to be explained, as arrays: those of files, data sets and streams are read in "
-            "blocks, and only scored and compared"
-        )
-    on_features = QUANTIZERS[config.quantizer].on == "features"
-    if config.quantizer == "classifier":
+    quantizer = QUANTIZERS[config.quantizer]
+    on_features = quantizer.on == "features"
+    if quantizer.in_one_format:
         sets = in_one_format(*sets)
-    too_large = sum(math.prod(features.shape) for features in sets) > MOST_NUMBERS_AT_ONCE
-    if on_features and too_large and any(map(tensors.is_read_only_in_blocks, sets)):
+    at_once = _at_once(sets, config, run, device, every_row)
+    if at_once is None:
         return _in_blocks(sets, config, run, stacking, count, groups, keys)
-    if on_features:
-        sets = [all_rows(some) if tensors.is_read_only_in_blocks(some) else some for some in sets]
-    elif device is None and any(map(read_in_blocks, sets)):
-        small = sum(math.prod(features.shape) for features in sets) <= MOST_NUMBERS_READ and run.checkpoint is None
-        small |= sets[0].shape[1] == 1  # whose ranks need all rows
-        if not small and not every_row and not _fit_together(sets, config, run):
-            return _in_blocks(sets, config, run, stacking, count, groups, keys)
-        kept_in_files = [not small and not is_sequential(features) for features in sets]
-        sets = [features if kept else all_rows(features) for features, kept in zip(sets, kept_in_files, strict=True)]
+    sets = at_once
     # where the projection does not depend on the rows' order by more than the last bits, one serves both orders
     n, d = sum(stacking.sizes), sets[0].shape[1]
     order_shows = 0 < config.pca_max_data < n or projection.is_scikit_learns_choice(n, d)
@@ -238,6 +226,36 @@ def partition_sets(
         [result.problem for result in quantized if result.problem],
         [labels[1:] if of_size is labels_by_content else [*map(stacking.split, of_size)] for of_size in closeness],
     )
+
+
+def _at_once(
+    sets: Sequence[Features], config: ResolvedConfig, run: RunOptions, device: torch.device | None, every_row: bool
+) -> Sequence[Features] | None:
+    """The sets, those that fit in memory and are not there read as a whole; None where all are processed in blocks.
+
+    Raises:
+        ValueError: every row is needed of features that are read in blocks.
+    """
+    in_files = [tensors.is_read_only_in_blocks(features) for features in sets]
+    if every_row and device is None and any(in_files):
+        raise ValueError(
+            "features must be in memory to be explained, as arrays: those of files, data sets and streams are read in "
+            "blocks, and only scored and compared"
+        )
+    numbers = sum(math.prod(features.shape) for features in sets)
+    if QUANTIZERS[config.quantizer].on == "features":
+        if numbers > MOST_NUMBERS_AT_ONCE and any(in_files):
+            return None
+        is_read = in_files
+    elif device is None and any(map(read_in_blocks, sets)):
+        small = numbers <= MOST_NUMBERS_READ and run.checkpoint is None
+        small |= sets[0].shape[1] == 1  # whose ranks need all rows
+        if not small and not every_row and not _fit_together(sets, config, run):
+            return None
+        is_read = [small or is_sequential(features) for features in sets]
+    else:
+        return sets
+    return [all_rows(features) if whole else features for features, whole in zip(sets, is_read, strict=True)]
 
 
 def _ordered_by_content(

@@ -52,6 +52,7 @@ class Quantizer(NamedTuple):
     cells: (config, n) → the number of buckets of sets of which the smallest has n texts.
     by_content: `label` for rows in their order by content, whose clusterings need not be those of the literature.
     in_blocks: `label` for "features" that do not fit in memory; None: they are an error.
+    in_one_format: whether features in several number formats are rounded to the shortest (`row_blocks.in_one_format`).
     """
 
     label: Label
@@ -59,6 +60,7 @@ class Quantizer(NamedTuple):
     cells: Callable[[MauveConfig, int], int]
     by_content: Label | None = None
     in_blocks: LabelBlocks | None = None
+    in_one_format: bool = False
 
 
 def _kmeans(
@@ -147,7 +149,7 @@ QUANTIZERS: dict[str, Quantizer] = {
     "kmeans": Quantizer(_kmeans, "projected", _kmeans_cells, by_content=partial(_kmeans, plus_plus=True)),
     "drmm": Quantizer(_drmm, "features", _drmm_cells),
     "lattice": Quantizer(_lattice, "features", _lattice_cells),
-    "classifier": Quantizer(_classifier, "features", _classifier_cells, in_blocks=_classifier),
+    "classifier": Quantizer(_classifier, "features", _classifier_cells, in_blocks=_classifier, in_one_format=True),
 }
 
 
