@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from mauve_metric.clustering.histograms import Histograms
 from mauve_metric.features.dependence import IN_STEP_SHARE
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.pretrained import advice_for, is_read
-from mauve_metric.features.row_blocks import equal_rows, read_in_blocks, some_rows
+from mauve_metric.features.row_blocks import equal_rows, in_one_format, read_in_blocks, some_rows
 from mauve_metric.inputs.fingerprints import TRAITS
 from mauve_metric.measures.groups import (
     DECLARED,
@@ -58,11 +59,18 @@ UNDECLARED = (  # after what suggests that texts share prompts
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "echoed_prompts prompts_as_answers token_ids unseen_characters few_prompts_a_bucket "
     "constant_features nearly_constant_features one_column at_floor above_ceiling duplicates_between equal_models "
-    "rows_not_aligned own_prompts wrapping_in_one_set no_interval short_references near_duplicates_between "
-    "copied_passages".split()
+    "rows_not_aligned own_prompts rounded_features wrapping_in_one_set no_interval short_references "
+    "near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
+_FORMATS: Mapping[str, Callable[[Array], Array]] = {  # to which the features of one set may be rounded
+    "whole numbers": np.round,
+    **{f"{number} decimals": partial(np.round, decimals=number) for number in (1, 2, 3, 4)},
+    "bfloat16": lambda rows: (rows.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32),
+    "float16": lambda rows: rows.astype(np.float16),
+    "float32": lambda rows: rows.astype(np.float32),
+}
 TINY_VARIANCE = 1e-8  # of unit rows of float32: what differs is of the size of rounding
 TINY_VARIANCE_OF_FLOAT64 = 1e-20  # the same of numbers that float32 does not hold
 _DECLARED_WEIGHT = 0.1  # of shared prompts for which intervals and tests allow
@@ -78,6 +86,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts", "one_column"), 0.7),
     **dict.fromkeys(("opening_in_one_set", "at_floor", "repeated_prompts", "garbled_texts"), 0.6),
     **dict.fromkeys(("few_prompts_a_bucket", "length_mismatch", "some_unseen_characters", "featurizer_missing"), 0.5),
+    "rounded_features": 0.5,
     **dict.fromkeys(("few_texts", "num_buckets_large", "truncated_texts", "duplicates_within"), 0.4),
     **dict.fromkeys(("repeated_texts", "joined_with_itself"), 0.6),
     **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged", "few_texts_to_perturb"), 0.4),
@@ -190,7 +199,9 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
     if p_features.shape[1] == 1:
         yield warn("one_column", {})
         return
-    sample = np.concatenate([side[:: max(1, len(side) // 256)] for side in sides])
+    samples = [side[:: max(1, len(side) // 256)] for side in sides]
+    yield from _format_warnings(*in_one_format(*samples))
+    sample = np.concatenate(samples)
     rows = sample.astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
@@ -199,6 +210,17 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
         is_exact = min(side.itemsize for side in sides) > 4 and bool((sample.astype(np.float32) != sample).any())
     if variance < (TINY_VARIANCE_OF_FLOAT64 if is_exact else TINY_VARIANCE):
         yield warn("nearly_constant_features", {"variance": variance})
+
+
+def _format_warnings(p: Array, q: Array) -> Iterator[ScoreWarning]:
+    """Warning about features of one set that are all rounded, of which most of the other set are not."""
+    for name, rounded in _FORMATS.items():
+        with np.errstate(over="ignore"):
+            kept = [(rounded(side) == side)[side != 0] for side in (p, q)]
+        whole = [bool(same.all()) for same in kept]
+        if whole[0] != whole[1] and kept[whole[0]].mean() < 0.5:
+            yield warn("rounded_features", {"set": "human" if whole[0] else "model", "format": name})
+            return
 
 
 def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> Iterator[ScoreWarning]:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,18 @@ def unseen(share: float) -> FeatureSet:
 def in_language(language: str, texts: int, featurizer: str = "minilm") -> FeatureSet:
     """A set of which so many of 100 texts are in a language."""
     return side(identity={"model": featurizer}, marks=Marks({}, None, 100, {language: texts}))
+
+
+ROWS = np.random.default_rng(1).normal(size=(40, 8)).astype(np.float32)
+SHORT = ROWS.astype(np.float16)
+ROUNDED = {
+    "whole numbers": ROWS.round(),
+    "1 decimals": ROWS.round(1),
+    "2 decimals": ROWS.round(2),
+    "4 decimals": ROWS.round(4),
+    "float16": SHORT.astype(np.float32),
+    "bfloat16": (ROWS.view(np.uint32) >> 16 << 16).view(np.float32),
+}
 
 
 def written(text: str) -> FeatureSet:
@@ -193,6 +206,18 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
         (  # rows whose squares are 0 and infinite
             lambda: feature_warnings(*spread(3e-11) * np.array([1e-200, 1e200])[:, None, None]),
             lambda: feature_warnings(*spread(1e-10) * np.array([1e-200, 1e200])[:, None, None]),
+            [],
+        ),
+    ],
+    "rounded_features": [
+        (partial(feature_warnings, ROWS, rounded), partial(feature_warnings, rounded, rounded), ["model set", name])
+        for name, rounded in ROUNDED.items()
+    ]
+    + [  # zeros count on neither side, and arrays in two formats are read in the shorter one
+        (lambda: feature_warnings(np.maximum(ROUNDED["float16"], 0), ROWS), lambda: feature_warnings(ROWS, SHORT), []),
+        (
+            lambda: feature_warnings(ROUNDED["2 decimals"], ROWS),
+            lambda: feature_warnings(ROWS, np.maximum(ROWS, 0)),
             [],
         ),
     ],
