@@ -270,7 +270,8 @@ class MauveConfig(CheckedFields):
         "no",
         _strip,
         f"what to take off the texts of both sets, joined by commas: {', '.join(STRIP)} (prompts: a leading copy of "
-        "one of them; quotes: curly ones and dashes become those of a keyboard)",
+        "one of them; unicode: NFKC forms of characters, without invisible ones; quotes: curly ones and dashes become "
+        "those of a keyboard)",
         common=True,
     )
     match_lengths: Literal["no", "truncate"] = _featurize(

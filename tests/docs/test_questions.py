@@ -21,7 +21,7 @@ SAID = {  # in the part that the answer's link leads to
     "Why is my number not the published one?": "500 buckets and c = 5",
     "My model continues the human texts' beginnings. Does it matter?": "`aligned`",
     "The model's texts are shorter. What do I do?": 'match_lengths="truncate"',
-    "How do I remove `<think>…</think>`, Markdown or chat tokens?": "prompts, next_turn, html, markdown",
+    "How do I remove `<think>…</think>`, Markdown or chat tokens?": "prompts, next_turn, unicode, html, markdown",
     "Which files can I give?": "`.jsonl`",
     "My texts are not English. What do I use?": "`intfloat/multilingual-e5-small`",
     "The gpt2-large download is too large, or I am offline.": "without a download",
