@@ -12,6 +12,7 @@ import random
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,6 @@ from make_reference import filled
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, RESULTS, EXPERIMENTS = ROOT / "docs", ROOT / "benchmarks" / "results", ROOT / "experiments" / "results"
 OF_MODEL, OF_BOTH = " answers to the model's own prompts", " answers of both to prompts of their own"
-UNDECLARED = (  # design, correlation, columns, order
-    *((f"{answers}{OF_MODEL}", *cell, "shuffled") for answers, *cell in (("3", "0.3", "20"), ("5", "0.5", "20"))),
-    *((f"{answers}{OF_MODEL}", *cell, "shuffled") for answers, *cell in (("3", "0.8", "20"), ("5", "0.3", "200"))),
-    (f"1 to 9{OF_MODEL}", "0.8", "200", "shuffled"),
-    (f"1 to 5{OF_BOTH}", "0.8", "200", "kept"),
-)
 LEARNED = (("0.5", "500", "20"), ("1.0", "500", "20"), ("1.0", "2000", "1280"), ("1.0", "10000", "50"))
 
 
@@ -73,16 +68,17 @@ def closeness() -> str:
 
 
 def undeclared() -> str:
-    """How often sets differ whose prompts only the model shares: `benchmarks/closeness.py undeclared`."""
-    keys = ("design", "correlation", "d", "order")
-    found = {(*(row[key] for key in keys), float(row["shift"]) > 0): row for row in read("undeclared.csv")}
+    """How often sets differ that answer prompts of their own: `benchmarks/closeness.py undeclared`."""
+    cells = [row for row in read("undeclared.csv") if OF_MODEL in row["design"] or OF_BOTH in row["design"]]
+    case_of = itemgetter("design", "correlation", "d", "order")
+    of_shifted = {case_of(row): row for row in cells if float(row["shift"]) > 0}
     rows = []
-    for design in UNDECLARED:
-        cells = [found[*design, is_shifted] for is_shifted in (False, True)]
-        shares = [f"{_share(cell['different'])}, {_share(cell['declared different'])}" for cell in cells]
-        name = design[0].replace(OF_MODEL, " of the model").replace(OF_BOTH, " of both")
-        rows.append([f"{name}, {_share(design[1])}", design[2], _share(cells[0]["named"]), *shares])
-    head = "| answers to own prompts, correlation | columns | named | equal sets | shifted |"
+    for equal, shifted in ((row, of_shifted[case_of(row)]) for row in cells if float(row["shift"]) == 0):
+        shares = [f"{_share(cell['different'])}, {_share(cell['declared different'])}" for cell in (equal, shifted)]
+        name = equal["design"].replace(OF_MODEL, " of the model").replace(OF_BOTH, " of both")
+        case = f"{name}, {_share(equal['correlation'])}, {equal['order']}"
+        rows.append([case, equal["d"], _share(equal["named"]), *shares])
+    head = "| answers to own prompts, correlation, order | columns | named | equal sets | shifted |"
     return table(head, "|---|--:|--:|---|---|", rows)
 
 

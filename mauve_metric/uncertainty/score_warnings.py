@@ -33,7 +33,7 @@ from mauve_metric.measures.groups import (
 from mauve_metric.runtime.plain_text import counted, printable
 from mauve_metric.uncertainty.blind_spots import blind_spots, in_words
 
-FEW_TEXTS = 500  # below, the standard error of a middling score is above .05, more than models differ by
+FEW_TEXTS = 500  # below, the standard error of the examples' scores by groups is above .08, more than models differ by
 FEW_IN_BUCKET = 5  # below, sampling noise alone takes more than .1 off the score of equal sets
 TEXTS_A_BUCKET_MANY = 100  # above, buckets are so coarse that different sets look alike; the literature has 10
 SIZE_RATIO = 2.0  # above, the larger set alone decides where the buckets lie
@@ -233,7 +233,7 @@ def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None
     if spots is not None:
         errors, texts = spots
         unseen = in_words([*errors.values()])
-        blind_to = f"; on {texts} texts a side it did not see {unseen} (`mauve-metric stress-test` for yours)"
+        blind_to = f"; on {texts} texts a side or more it did not see {unseen} (`mauve-metric stress-test` for yours)"
         numbers |= {"unseen": [*errors], "n": texts}
     yield warn("not_literature_featurizer", numbers, blind_to=blind_to)
 

@@ -27,7 +27,7 @@ CLAIMS = {  # what only the outputs of a verdict may say
     "different": "|".join(
         ["differ(?:ent|s)? (?:strongly )?from human", *DIFFERS.values(), "give it away", "by its layout"]
     ),
-    "undecided": r"undecided|a set would decide|a set are too few; about",
+    "undecided": r"undecided|a set would most likely decide|a set are too few; about",
     "no verdict": r"no verdict|no ranking",
 }
 OTHERS = (  # sentences that judge by one number of several

@@ -68,7 +68,7 @@ def test_the_warning_says_what_is_not_seen() -> None:
     (warning,) = featurizer_warnings(IDENTITY, None)
     assert warning.numbers == {"featurizer": "mine", "unseen": ["words_shuffled"], "n": 250}
     assert warning.message.endswith(
-        "on 250 texts a side it did not see words shuffled (`mauve-metric stress-test` for yours)"
+        "on 250 texts a side or more it did not see words shuffled (`mauve-metric stress-test` for yours)"
     )
     (general,) = featurizer_warnings({"model": "other"}, None)
     assert "did not see" not in general.message and general.numbers == {"featurizer": "other"}

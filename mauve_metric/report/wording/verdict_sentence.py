@@ -274,7 +274,7 @@ def verdict_sentence(
         seen_by = f" as far as {seen} {'see' if ' + ' in seen else 'sees'}" if seen else ""
         return f"{lead}{seen_by}: closeness is at least {rounded_down(low or EQUIVALENT)}."
     if verdict == "undecided":
-        enough = f"; about {rounded_up(facts.needed)} a set would decide" if facts.needed else ""
+        enough = f"; about {rounded_up(facts.needed)} a set would most likely decide" if facts.needed else ""
         return f"{lead}{enough}."
     cause = with_reference(NO_VERDICT[reason or "no_interval"], reference_name)
     return f"{lead}: {cause.format(texts=counted(n, 'text'))} {NOT_BY_NUMBERS}"

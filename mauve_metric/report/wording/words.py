@@ -167,13 +167,13 @@ def facts(result: MauveResult) -> list[tuple[str, str, str]]:
 
 
 def as_in_papers(entries: Mapping[str, object]) -> str:
-    """The kind of number that `mauve` is by the entries of a signature.
+    """The kind of number that `mauve` is by the entries of a signature: on buckets as in papers, by any featurizer.
 
     >>> sizes = {"n_p": 500, "n_q": 500}
     >>> as_in_papers({**sizes, "num_buckets": 50}), as_in_papers({**sizes, "num_buckets": 2})
-    ('as in papers', 'not as in papers')
+    ('computed as in papers', 'not computed as in papers')
     """
-    return "as in papers" if is_published_setting(entries) else "not as in papers"
+    return "computed as in papers" if is_published_setting(entries) else "not computed as in papers"
 
 
 def many_warnings(number: int, more: bool = False) -> str:
@@ -189,7 +189,8 @@ def notes(comparison: Comparison) -> list[str]:
     """Explanations of the columns of the tables."""
     order = {"closeness": "closeness", "groups": "the score by groups", "precision": "precision"}[comparison.ranked_by]
     lines = [
-        f"closeness, low, high: the lower score of by groups and by classifier, and its interval. Ranked by {order}.",
+        "closeness, low, high: the lowest of by groups, by finer groups and by classifier, and its interval. "
+        f"Ranked by {order}.",
         "by groups, by classifier: MAUVE without sampling bias on these buckets, where two human sets reach 1.",
         "MAUVE: the published number, on buckets of each model's own. shared MAUVE: on the buckets that all share.",
     ]
@@ -200,7 +201,7 @@ def notes(comparison: Comparison) -> list[str]:
     if len(comparison.by_featurizer) > 1:
         first = next(iter(each_featurizer(comparison)))
         lines.append(
-            "featurizer: the rows of all decide, by the lowest closeness of the others; "
+            "featurizer: the rows of all have the lowest closeness of the featurizers and of all joined, and decide; "
             "each ranks the models by itself and corrects for its own pairs. "
             f"Curves and explanations are those of the first, {first}."
         )

@@ -26,11 +26,11 @@ def add_arguments(parser: CommandParser) -> None:
     """Add the models, the forms of the tables and the report."""
     parser.add_models()
     tables = ("models", "differences", "runs_differences", "learned_differences", "together_differences", "subgroups")
-    parser.add_score_options("compare", *tables, featurizers="the first makes the ranking, all are compared")
+    parser.add_score_options("compare", *tables, featurizers="the lowest closeness decides, MAUVE is by the first")
     parser.add_by("recall and scores of the texts")
     parser.add_number("--buckets", 5, "buckets a model in the report", type=count)
     gate = parser.add_argument_group("gate (for automatic jobs)")
-    text = "compare each model with what compare --json printed earlier; its closeness is only read"
+    text = "test each model against what compare --json printed earlier, by groups and by classifier"
     gate.add_argument("--baseline", metavar="FILE", help=text)
     text = "exit status 3 for a model significantly worse than in --baseline, 4 without a verdict"
     gate.add_argument("--fail-if-worse", action="store_true", help=text)

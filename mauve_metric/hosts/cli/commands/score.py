@@ -33,7 +33,9 @@ _FIELDS_OF_SIDES = ("reference_field", "prediction_field")
 def add_arguments(parser: CommandParser) -> None:
     """Add the two sides and every option of a score."""
     parser.add_two_sides()
-    parser.add_score_options("compute_mauve", "scores", featurizers="the first makes the score, all are compared")
+    parser.add_score_options(
+        "compute_mauve", "scores", featurizers="the lowest closeness decides, MAUVE is by the first"
+    )
     text = "exit status 3 for a closeness, where layout differs that without it, below NUMBER; 4 without a verdict"
     parser.add_argument("--fail-under", metavar="NUMBER", type=float, help=text)
     text = "also say whether this model is as close to its human texts as that of `score --json > FILE` to its own"

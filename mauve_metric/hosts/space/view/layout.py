@@ -22,12 +22,12 @@ from mauve_metric.options import page_fields
 from mauve_metric.runtime.checks import listed
 
 INTRODUCTION = """# MAUVE
-How close is a model's text to human text? Give some hundred texts of both."""
+How close is a model's text to human text? Give 500 texts of both or more."""
 EXAMPLE_TITLES = {  # labels of the buttons, by those of `example_files`; the others are theirs
     "nucleus sampling": "Nucleus sampling (p = 0.95)",
     "top-k sampling": "Top-k sampling (k = 40)",
     "other human texts": "Other human prose",
-    "three models at once": "Nucleus, pure and greedy",
+    "three models at once": "Nucleus, plain sampling and greedy",
 }
 FEATURIZER_LABELS = {
     "minilm": "sees what texts are about",

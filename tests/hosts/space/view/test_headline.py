@@ -53,13 +53,13 @@ def test_a_comparison_has_the_published_number_of_its_best_model() -> None:
     compared = compare(p_features=human, models={"small": small, "best": best}, num_runs=1, knn=False)
     published = compute_mauve(p_features=human, q_features=best, num_runs=1, knn=False).mauve
     assert compared.models["best"].mauve != published
-    assert page.first_screen_values(compared)["scales"][0].startswith(f"MAUVE, as in papers: {published:.4f};")
+    assert page.first_screen_values(compared)["scales"][0].startswith(f"MAUVE, computed as in papers: {published:.4f};")
 
 
 def test_headline_is_verdict_closeness_and_its_bar(result: MauveResult) -> None:
     seen = text_of(page.result_html(result))
     assert seen.startswith(headline(result)) and f"closeness {result.closeness:.3f}" in seen
-    assert f"MAUVE, not as in papers: {result.mauve:.4f}" in seen and bars.scale() in seen
+    assert f"MAUVE, not computed as in papers: {result.mauve:.4f}" in seen and bars.scale() in seen
     (row,) = cells(page.result_html(result), "mm-seen")
     assert row[1] == number(result.closeness, result.closeness_ci)
     assert row[2] == f"{100 * (result.auc or 0):.0f} times in 100"
