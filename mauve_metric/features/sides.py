@@ -125,7 +125,8 @@ class Inputs(NamedTuple):
         declared = {arguments[name]: keys for name, keys in present.items() if keys is not None}
         _check_one_type(declared)
         codes = code_groups(present, sizes)
-        if codes is None and len({key for keys in declared.values() for key in keys} - {None}) != 1:
+        different = {key for keys in declared.values() for key in keys} - {None}
+        if codes is None and len(declared) == len(sizes) and len(different) != 1:
             said = "%s: no two texts have the same prompt, the score is that of texts without declared prompts"
             logger.warning(said, ", ".join(declared))
         return codes
@@ -228,7 +229,7 @@ def sides_of_models(human: InputSide, models: object, q_groups: object) -> dict[
     groups = dict(q_groups or {})
     for name in groups:
         if name not in models:
-            raise RowsDiffer.of("q_groups", f"must name {', '.join(models)}, got {name!r}")
+            raise RowsDiffer.of("q_groups", f"must name models of {', '.join(models)} alone, got {name!r} too")
     sides = {"human": human}
     for name, data in models.items():
         sides[f"model {name}"] = side_of(f"models[{name!r}]", data, groups.get(name), f"q_groups[{name!r}]")
@@ -359,7 +360,9 @@ def open_sides(
         if config.empty_texts == "error":
             side_texts.check_filled()
         sides[name] = sides[name].with_texts(side_texts.texts)._replace(origin=side_texts.origin)
-    if from_files and not is_aligned and not has_groups:
+    if is_aligned:
+        _check_rows(human, sides, {name: side.prompts for name, side in from_files.items() if side.prompts is not None})
+    if from_files and not is_aligned and not has_groups and not config.independent:
         for name, groups in _groups_of_files(from_files, rows, human, asked).items():
             sides[name] = sides[name]._replace(groups=groups)
     prompts = prompts_of(run) or (_prompts_in(files, from_files) if from_files else ())
@@ -372,10 +375,25 @@ def open_sides(
     return inputs
 
 
+def _check_rows(human: str, sides: Mapping[str, InputSide], prompts: Mapping[str, Sequence[Hashable]]) -> None:
+    """`RowsDiffer` for aligned sides whose files have the prompts of human rows in other rows."""
+    of_human = prompts.get(human, ())
+    elsewhere = {*of_human} - {None}
+    for name, of_side in prompts.items():
+        if len(of_side) == len(of_human):
+            moved = sum(key != first and key in elsewhere for key, first in zip(of_side, of_human, strict=True))
+            if moved:
+                raise RowsDiffer(
+                    "aligned=True needs row i of every set to answer one prompt, and by their field of prompts "
+                    f"{moved} of {len(of_side)} rows of {sides[name].argument} answer that of another row of "
+                    f"{sides[human].argument}: leave aligned out, and texts are matched by this field"
+                )
+
+
 def _check_subgroups(by: By, of_human: Sequence[Hashable] | None, of_sides: Iterable[Sequence[Hashable]]) -> None:
     """`ValueError` for labels that the human texts lack, that are too many, or that are whole texts."""
     if of_human is None:
-        raise NoSuchField(f"the human texts have no field {shown(by)} to group them by (--by)")
+        raise NoSuchField.of("by", f"must be a field of the human texts, got {shown(by)}")
     subgroups = {_label_text(label) for side in of_sides for label in side if not is_missing_key(label)}
     if len(subgroups) > MOST_SUBGROUPS:
         raise WrongOption.of("by", f"must group the texts by at most {MOST_SUBGROUPS} values, got {len(subgroups)}")

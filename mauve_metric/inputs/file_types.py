@@ -216,10 +216,12 @@ def natural_order(file: Path) -> list[tuple[int, int, str]]:
 def files_in(folder: Path, split: str | None = None) -> list[Path]:
     """The files of a folder that hold its texts: `.txt` files, the one that a tool wrote, or shards of one ending.
 
+    Hidden files, whose names begin with a dot, are left out.
+
     Raises:
         ValueError: there is nothing to read, or more than one thing.
     """
-    files = [file for file in sorted(folder.iterdir(), key=natural_order) if file.is_file()]
+    files = [file for file in sorted(folder.iterdir(), key=natural_order) if file.is_file() and file.name[0] != "."]
     texts = [file for file in files if file.suffix.lower() == ".txt"]
     written = [file for file in files if _tool_of(file)]
     shards = [

@@ -151,7 +151,7 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
     """
     facts = facts_of(result)
     design = {
-        "aligned": "same prompts row by row",
+        "aligned": "same prompts",
         "prompts": "shared prompts",
         "found": f"shared prompts, found for {result.partners} of {result.n_q} texts",
         "independent": "each row a draw of its own",
@@ -259,8 +259,14 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     featurizers = " + ".join(printable(name) for name in named if name)
     head = " · ".join(filter(None, (title or sizes, featurizers, design.get(comparison.design, ""))))
     said = comparison_sentences(comparison)
-    notes = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})[:MOST_NOTES]
+    severe = [warning.message for warning in comparison.warnings if warning.severe]
+    notes = [*severe, *said_of_models({name: notes_of(result) for name, result in comparison.models.items()})][
+        :MOST_NOTES
+    ]
     table = [*models_lines(comparison), f"  {scale_sentence(comparison)}"]
+    if comparison.by_subgroup:
+        subgroups = counted(len(comparison.by_subgroup), "subgroup")
+        said = [*said, f"Scores of {subgroups}: --all and --report show them (in Python by_subgroup)."]
     blocks = [[head], table, said, [f"! {note}" for note in notes], [more] if more else []]
     return "\n\n".join(map("\n".join, filter(None, blocks)))
 

@@ -9,7 +9,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,14 +59,19 @@ UNDECLARED = (  # after what suggests that texts share prompts
 SEVERE = frozenset(  # after these the score may not mean what it seems to mean
     "echoed_prompts prompts_as_answers token_ids unseen_characters few_prompts_a_bucket "
     "constant_features nearly_constant_features one_column at_floor above_ceiling duplicates_between equal_models "
-    "rows_not_aligned own_prompts rounded_features wrapping_in_one_set no_interval short_references "
-    "near_duplicates_between copied_passages".split()
+    "rows_not_aligned own_prompts rounded_features scaled_features wrapping_in_one_set no_interval "
+    "short_references near_duplicates_between copied_passages".split()
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
+UNIT_ERROR = 1e-3  # of the length of rows that were scaled to 1, also in float16
+FEWEST_SCALED = 20  # rows of a set, whose median length is that of the others
+SCALED = 3.0  # times as long as the rows of the other set: features of one model vary less
+_MOST_IN_DECIMALS = 1e6  # above, numbers of float32 have no decimals
 _FORMATS: Mapping[str, Callable[[Array], Array]] = {  # to which the features of one set may be rounded
-    "whole numbers": np.round,
-    **{f"{number} decimals": partial(np.round, decimals=number) for number in (1, 2, 3, 4)},
+    "whole numbers": methodcaller("round"),
+    "1 decimal": methodcaller("round", 1),
+    **{f"{number} decimals": methodcaller("round", number) for number in (2, 3, 4)},
     "bfloat16": lambda rows: (rows.astype(np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32),
     "float16": lambda rows: rows.astype(np.float16),
     "float32": lambda rows: rows.astype(np.float32),
@@ -86,7 +91,7 @@ WEIGHTS: Mapping[str, float] = {  # how far a verdict may move once the cause is
     **dict.fromkeys(("no_interval", "above_ceiling", "missing_values", "looping_texts", "one_column"), 0.7),
     **dict.fromkeys(("opening_in_one_set", "at_floor", "repeated_prompts", "garbled_texts"), 0.6),
     **dict.fromkeys(("few_prompts_a_bucket", "length_mismatch", "some_unseen_characters", "featurizer_missing"), 0.5),
-    "rounded_features": 0.5,
+    **dict.fromkeys(("rounded_features", "scaled_features"), 0.5),
     **dict.fromkeys(("few_texts", "num_buckets_large", "truncated_texts", "duplicates_within"), 0.4),
     **dict.fromkeys(("repeated_texts", "joined_with_itself"), 0.6),
     **dict.fromkeys(("rows_look_aligned", "quantizer_not_converged", "few_texts_to_perturb"), 0.4),
@@ -126,7 +131,10 @@ def all_warnings(
         some_rows(side.features, ROWS_LOOKED_AT) if read_in_blocks(side.features) else np.asarray(side.features)
         for side in (p, q)
     )
-    yield from feature_warnings(*looked_at)
+    sides = [*looked_at]
+    yield from feature_warnings(*sides)
+    if p.identity is None and q.identity is None:
+        yield from scale_warnings(*sides)
     yield from featurizer_warnings(p.identity, q.identity)
     yield from origin_warnings(p, q)
     yield from text_warnings(p, q)
@@ -214,13 +222,32 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
 
 def _format_warnings(p: Array, q: Array) -> Iterator[ScoreWarning]:
     """Warning about features of one set that are all rounded, of which most of the other set are not."""
+    has_decimals = max(float(np.abs(side).max()) for side in (p, q)) < _MOST_IN_DECIMALS
     for name, rounded in _FORMATS.items():
+        if not (has_decimals or "float" in name):
+            continue
         with np.errstate(over="ignore"):
             kept = [(rounded(side) == side)[side != 0] for side in (p, q)]
         whole = [bool(same.all()) for same in kept]
         if whole[0] != whole[1] and kept[whole[0]].mean() < 0.5:
             yield warn("rounded_features", {"set": "human" if whole[0] else "model", "format": name})
             return
+
+
+def scale_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarning]:
+    """Warning about rows of one set alone that were scaled to length 1, or that are far longer than the other's."""
+    lengths = []
+    if min(len(p_features), len(q_features)) < FEWEST_SCALED:
+        return
+    for side in (p_features, q_features):
+        rows = side[:: max(1, len(side) // 256)].astype(np.float64)
+        largest = np.abs(rows).max(axis=1, initial=np.finfo(np.float64).tiny)
+        lengths.append(largest * np.linalg.norm(rows / largest[:, None], axis=1))
+    p_length, q_length = (float(np.median(side)) for side in lengths)
+    is_unit = [bool((np.abs(side - 1) < UNIT_ERROR).all()) for side in lengths]
+    least = 1 + 10 * UNIT_ERROR if is_unit[0] != is_unit[1] else SCALED
+    if max(p_length, q_length) > least * min(p_length, q_length):
+        yield warn("scaled_features", {"p_length": p_length, "q_length": q_length})
 
 
 def featurizer_warnings(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> Iterator[ScoreWarning]:

@@ -556,7 +556,7 @@ def test_missing_prompts_are_no_prompt(missing: object, distinct: MauveResult) -
         (["one"] * 40, ["one"] * 40, False),
         ([*range(40)], [*range(40)], False),
         ([*range(40)], [*range(40, 80)], True),
-        ([*range(40)], None, True),
+        ([*range(40)], None, False),
         ([None] * 40, [None] * 40, True),
     ],
     ids=["shared", "one prompt", "aligned", "all different", "of one side", "all missing"],

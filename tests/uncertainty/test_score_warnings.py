@@ -34,6 +34,7 @@ from mauve_metric.uncertainty.score_warnings import (
     origin_warnings,
     partition_warnings,
     quantizer_warnings,
+    scale_warnings,
     score_warnings,
     size_warnings,
     text_warnings,
@@ -72,10 +73,10 @@ def in_language(language: str, texts: int, featurizer: str = "minilm") -> Featur
 
 
 ROWS = np.random.default_rng(1).normal(size=(40, 8)).astype(np.float32)
-SHORT = ROWS.astype(np.float16)
+SHORT, UNIT = ROWS.astype(np.float16), ROWS / np.linalg.norm(ROWS, axis=1, keepdims=True)
 ROUNDED = {
     "whole numbers": ROWS.round(),
-    "1 decimals": ROWS.round(1),
+    "1 decimal": ROWS.round(1),
     "2 decimals": ROWS.round(2),
     "4 decimals": ROWS.round(4),
     "float16": SHORT.astype(np.float32),
@@ -220,6 +221,17 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: feature_warnings(ROWS, np.maximum(ROWS, 0)),
             [],
         ),
+    ],
+    "scaled_features": [
+        (lambda: scale_warnings(ROWS, UNIT), lambda: scale_warnings(UNIT, UNIT[::-1]), ["1 in the model"]),
+        (lambda: scale_warnings(UNIT, 1.02 * UNIT), lambda: scale_warnings(UNIT, 1.0005 * UNIT), []),
+        (
+            lambda: scale_warnings(3.01 * ROWS, ROWS),
+            lambda: scale_warnings(2.99 * ROWS, ROWS),
+            ["were both scaled alike"],
+        ),
+        (lambda: scale_warnings(ROWS, ROWS * np.float64(1e300)), lambda: scale_warnings(0 * ROWS, 0 * ROWS), []),
+        (lambda: scale_warnings(9 * ROWS[:20], ROWS), lambda: scale_warnings(9 * ROWS[:19], ROWS), []),
     ],
     "one_column": [
         (

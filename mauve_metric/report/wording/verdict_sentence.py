@@ -34,11 +34,13 @@ NOTES = {
     "to a prompt? Add p_groups and q_groups{as_prompts}",
     "shared_prompts": "both files continue the same prompts: add aligned=True, or p_groups and q_groups",
     "repeated_prompts": "several texts answer one prompt: add p_groups and q_groups",
-    "missing_values": "missing values such as None in {count} of {of}: take these rows out",
+    "missing_values": "texts such as null or None in {count} of {of}: take these rows out if they are missing values",
     "wrapping_in_one_set": "{sight} in {count} of {of}: add strip='{kind}'",
     "garbled_texts": "wrongly decoded characters such as â€™ for ’ in {count} of {of}: save them as UTF-8, or use ftfy",
     "opening_in_one_set": "“{opening}” begins {count} of {of}: is it part of the text?",
     "rounded_features": "only the {set} features are rounded ({format}), which a classifier may recognise: round both",
+    "scaled_features": "rows of features have a length of {p_length:.3g} in the human set and of {q_length:.3g} in the "
+    "model's: scale both alike",
     "format_differs": "",
     "length_mismatch": "the texts differ in length: model {q_median_length:.0f}, others {p_median_length:.0f} "
     "{units}{check}",
