@@ -20,7 +20,7 @@ import numpy as np
 from mauve_metric.arrays import Bools, Hashes, Integers, Rows
 from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition
 from mauve_metric.features.row_blocks import as_rows, copies, order_of_keys, some_numbers
-from mauve_metric.measures.groups import DECLARED, FEWEST_GROUPS, Design, design_of, pair_of_groups, same_origin
+from mauve_metric.measures.groups import DECLARED, FEWEST_GROUPS, Design, design_of, linked_groups, pair_of_groups
 from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
 from mauve_metric.measures.shared_prompts import find_pairs, standardised
@@ -113,17 +113,15 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         pairs = _search_pairs(human, model, seed, declared=bool(declared))
     size, n_p = len(human) + len(model), len(human)
     copied, of_side, repetition = _repetition(human, model, declared, seed)
-    columns = [_entries(copied), _entries(of_side)]
+    columns = [copied, of_side]
     if declared:
-        columns.append(np.concatenate(declared).tolist())
+        columns.append(np.unique(np.concatenate(declared), return_inverse=True)[1])
     else:
-        # a pair by chance would join two prompts
-        together = [
-            column for column in (_paired(pairs, n_p, size) if len(pairs) else [], _shared_openings(sides)) if column
-        ]
-        columns += together
-        design = "found" if together else design
-    origins = same_origin([None] * size, *filter(None, columns))
+        in_pairs, openings = np.full(size, -1), _shared_openings(sides)
+        in_pairs[pairs[:, 0]] = in_pairs[n_p + pairs[:, 1]] = np.arange(len(pairs))
+        columns += [in_pairs] if openings is None else [in_pairs, openings]
+        design = "found" if len(pairs) or openings is not None else design
+    origins = linked_groups(*columns)
     names = np.concatenate([np.arange(n_p), n_p + prompts[1] if prompts else -1 - np.arange(len(model))])
     _, first, group_of = np.unique(origins, return_index=True, return_inverse=True)
     codes = names[first[group_of]]
@@ -164,7 +162,7 @@ def _repetition(
         data = (groups >= 0) & ~of_both & ~(is_own & is_model)
         per_side = np.where(data, 2 * groups + is_model, -1)
     # a classifier would learn by heart what is in another fold
-    units = same_origin([None] * sum(sizes), *filter(None, (_entries(copied), _entries(near))))
+    units = linked_groups(copied, near)
     units = np.where(np.bincount(units)[units] > 1, units, -1)
     kinds_of_times = [np.unique(np.maximum(own_times[is_model == side], 1)) for side in (0, 1)]
     p_times, q_times = (int(kinds[0]) if len(kinds) == 1 else 1 for kinds in kinds_of_times)
@@ -244,11 +242,6 @@ def _error(shares: Sequence[float], sizes: Sequence[int]) -> float:
     return math.sqrt(2 * sum(share * (1 - share) / size for share, size in zip(shares, sizes, strict=True)))
 
 
-def _entries(codes: Integers) -> list[object]:
-    """The codes as a column of `same_origin`; empty where all are negative, which stands for a text alone."""
-    return [code if code >= 0 else None for code in codes.tolist()] if (codes >= 0).any() else []
-
-
 def _search_pairs(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> Integers:
     """Look for pairs of both sides that belong together, (m, 2); of many texts a side among random ones.
 
@@ -276,19 +269,11 @@ def _standardised_sample(
     return numbers, standardised(*taken)
 
 
-def _paired(pairs: Integers, start: int, size: int) -> list[object]:
-    """One entry for each text of all sides: the number of its pair, or None. start: of the model's texts."""
-    entries: list[object] = [None] * size
-    for number, (p_row, q_row) in enumerate(pairs.tolist()):
-        entries[p_row] = entries[start + q_row] = number
-    return entries
-
-
-def _shared_openings(sides: Sequence[FeatureSet]) -> list[object]:
-    """The hash of the opening of each text of all sides, None for common ones; empty if few occur on both sides."""
+def _shared_openings(sides: Sequence[FeatureSet]) -> Integers | None:
+    """The number of the opening of each text of all sides, -1 for common ones; None if few occur on both sides."""
     hashes: list[Hashes] = [side.opening_hashes for side in sides if side.opening_hashes is not None]
     if len(hashes) < len(sides):
-        return []
+        return None
     kinds, kind_of, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
     usable = times <= max(COMMON_OPENING * len(kind_of), 2)
     texts = [side.text_hashes for side in sides if side.text_hashes is not None]
@@ -297,5 +282,5 @@ def _shared_openings(sides: Sequence[FeatureSet]) -> list[object]:
         usable &= np.bincount(of_text, minlength=len(kinds)) > 1
     prompts = hashes[0][np.isin(hashes[0], kinds[usable])]
     if max(np.isin(side, prompts).mean() for side in hashes[1:]) <= OPENING_SHARE:
-        return []
-    return [int(kind) if usable[kind] else None for kind in kind_of.tolist()]
+        return None
+    return np.where(usable[kind_of], kind_of, -1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Features, Floats, Integers, Labels
 from mauve_metric.measures.auc import HeldOut, average_ranks
-from mauve_metric.measures.groups import same_origin
+from mauve_metric.measures.groups import linked_groups
 from mauve_metric.measures.linear_classifier import Sides, Standardised, held_out_scores
 from mauve_metric.measures.p_values import positive
 from mauve_metric.measures.stacked_classifier import combined_scores, views
@@ -235,11 +235,8 @@ def joined_groups(copied: Integers, groups: Integers | None = None) -> Integers:
     >>> joined_groups(np.array([-1, 4, -1, 4]), np.array([0, 1, 2, 2])).tolist()
     [0, 1, 1, 1]
     """
-    if (copied < 0).all():
-        numbers = np.arange(len(copied)) if groups is None else np.unique(groups, return_inverse=True)[1]
-        return numbers.astype(np.int64)
-    entries = [code if code >= 0 else None for code in copied.tolist()]
-    return same_origin(entries, *([] if groups is None else [groups.tolist()]))
+    numbers = np.arange(len(copied)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    return numbers if (copied < 0).all() else linked_groups(copied, numbers)
 
 
 def without_large(units: Integers, is_model: Sides) -> Integers:
