@@ -140,7 +140,7 @@ def too_few(frontier: DebiasedFrontier, least_variance: float = 0.0) -> str | No
         least_variance: see `with_errors`.
     """
     groups, buckets = frontier.groups, len(frontier.p_counts)
-    texts = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
+    texts = int(min(frontier.p_counts.sum(), frontier.q_counts.sum()))
     if (number := frontier.independent) < FEWEST_GROUPS:
         units = "texts on a side" if groups is None else "prompts"
         return f"there are only {number} {units}, and an error needs at least {FEWEST_GROUPS}"
@@ -258,8 +258,8 @@ def _carry_over(scores: DebiasedScores, margin: float, error: float) -> tuple[fl
         if clipped + error > 0
         else 1.0
     )
-    low, high = (local_form(max(factor * unit * bound, 0.0)) for bound in (integral + margin, integral - margin))
-    return low, high
+    least, most = max(factor * unit * (integral - margin), 0.0), max(factor * unit * (integral + margin), 0.0)
+    return local_form(most), local_form(least)
 
 
 def local_form(a: float) -> float:
