@@ -20,7 +20,15 @@ import numpy as np
 from mauve_metric.arrays import Bools, Hashes, Integers, Rows
 from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition
 from mauve_metric.features.row_blocks import as_rows, copies, order_of_keys, some_numbers
-from mauve_metric.measures.groups import DECLARED, FEWEST_GROUPS, Design, design_of, linked_groups, pair_of_groups
+from mauve_metric.measures.groups import (
+    DECLARED,
+    FEWEST_GROUPS,
+    Design,
+    design_of,
+    linked_groups,
+    pair_of_groups,
+    sizes_of_groups,
+)
 from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
 from mauve_metric.measures.shared_prompts import find_pairs, standardised
@@ -145,12 +153,13 @@ def _repetition(
     is_model = np.arange(sum(sizes)) >= n_p
     copied = copies([side.features for side in (human, model)], [side.row_keys for side in (human, model)])
     # of each code the texts of either side, after a column of 0 for texts without one, (2, c + 1)
-    times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
+    times = sizes_of_groups(copied + 1, is_model)
     times[:, 0] = 0
     own_times = times[is_model.astype(np.int64), copied + 1]
     near, is_near, spaced = _near_of_all(human, model, copied, None if declared else seed)
     exact = _exact_repeats(copied, own_times, is_model, declared)
-    p_share, q_share = (float((exact | is_near)[is_model == side].mean()) for side in (0, 1))
+    repeated = exact | is_near
+    p_share, q_share = float(repeated[:n_p].mean()), float(repeated[n_p:].mean())
     error, excess = _error([p_share, q_share], sizes), q_share - p_share
     is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
     groups = np.where(near >= 0, near + copied.max() + 1, np.where(exact, copied, -1))
@@ -164,8 +173,8 @@ def _repetition(
     # a classifier would learn by heart what is in another fold
     units = linked_groups(copied, near)
     units = np.where(np.bincount(units)[units] > 1, units, -1)
-    kinds_of_times = [np.unique(np.maximum(own_times[is_model == side], 1)) for side in (0, 1)]
-    p_times, q_times = (int(kinds[0]) if len(kinds) == 1 else 1 for kinds in kinds_of_times)
+    written = np.split(np.maximum(own_times, 1), [n_p])
+    p_times, q_times = (int(side[0]) if (side == side[0]).all() else 1 for side in written)
     repetition = Repetition(
         p_share,
         q_share,

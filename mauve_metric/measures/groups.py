@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Counts, Integers, Labels
+from mauve_metric.arrays import Bools, Counts, Integers, Labels
 
 Design = Literal["undeclared", "independent", "aligned", "prompts", "found"]
 DECLARED: tuple[Design, ...] = ("aligned", "prompts")  # designs in which a user says which texts share a prompt
@@ -91,6 +91,19 @@ def pair_of_groups(p_groups: Integers | None, q_groups: Integers | None) -> tupl
     if p_groups is None or q_groups is None or design_of(p_groups, q_groups) == "independent":
         return None
     return p_groups, q_groups
+
+
+def sizes_of_groups(groups: Integers, is_model: Bools) -> Counts:
+    """Texts of P and of Q in each group, (2, G).
+
+    Args:
+        groups: numbers from 0, (n,). is_model: the texts of Q, (n,).
+
+    >>> sizes_of_groups(np.array([0, 1, 1, 0]), np.array([False, False, False, True])).tolist()
+    [[1, 2], [1, 0]]
+    """
+    number = int(groups.max()) + 1
+    return np.bincount(groups + number * is_model, minlength=2 * number).reshape(2, number)
 
 
 def codes_by_content(labels: Sequence[Labels], codes: Sequence[Integers]) -> list[Integers]:

@@ -50,12 +50,11 @@ def check_format(
     """
     if p is None or q is None or min(len(p), len(q)) < 10:
         return UNCHECKED
-    orders = [np.lexsort(side.T) for side in (p, q)]  # so that the folds do not follow the order of the rows
-    rows, is_model = np.concatenate([p[orders[0]], q[orders[1]]]), np.arange(len(p) + len(q)) >= len(p)
-    sides = None if groups is None else [codes[order] for codes, order in zip(groups, orders, strict=True)]
-    together = None if sides is None else np.concatenate(sides)
-    if sides is not None and min(len(np.unique(side)) for side in sides) < 10:
+    if groups is not None and min(len(np.unique(groups[0])), len(np.unique(groups[1]))) < 10:
         return UNCHECKED
+    p_order, q_order = np.lexsort(p.T), np.lexsort(q.T)  # so that the folds do not follow the order of the rows
+    rows, is_model = np.concatenate([p[p_order], q[q_order]]), np.arange(len(p) + len(q)) >= len(p)
+    together = None if groups is None else np.concatenate([groups[0][p_order], groups[1][q_order]])
     layout = [name for name, trait in TRAITS.items() if trait.without is not None and name not in unseen]
     columns = [column for column, name in enumerate(TRAITS) if name in layout]
     fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
