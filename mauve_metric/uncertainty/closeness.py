@@ -192,11 +192,10 @@ def joint_covariance(
     """
     variances = np.array([0.0 if estimate is None else estimate.stderr**2 for estimate in estimates])
     covariance = np.diag(variances)
-    with_error = np.flatnonzero([estimate is not None for estimate in estimates])
-    if len(with_error):
-        bounds_with_error = [bounds[int(number)] for number in with_error]
-        frontiers = [jackknife.frontier_of(bound.histograms[0]) for bound in bounds_with_error]
-        pairs, codes = [bound.labels[0] for bound in bounds_with_error], [bound.codes for bound in bounds_with_error]
+    with_error = [number for number, estimate in enumerate(estimates) if estimate is not None]
+    if with_error:
+        frontiers = [jackknife.frontier_of(bounds[number].histograms[0]) for number in with_error]
+        pairs, codes = zip(*((bounds[number].labels[0], bounds[number].codes) for number in with_error), strict=True)
         covariance[np.ix_(with_error, with_error)] = effect_covariance(frontiers, pairs, scaling_factor, codes)
     over_runs: Floats = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
     return covariance + over_runs
