@@ -124,7 +124,7 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
     columns = [copied, of_side]
     if declared:
         columns.append(np.unique(np.concatenate(declared), return_inverse=True)[1])
-    else:
+    else:  # a pair by chance would join two declared prompts
         in_pairs, openings = np.full(size, -1), _shared_openings(sides)
         in_pairs[pairs[:, 0]] = in_pairs[n_p + pairs[:, 1]] = np.arange(len(pairs))
         columns += [in_pairs] if openings is None else [in_pairs, openings]
@@ -160,7 +160,7 @@ def _repetition(
     exact = _exact_repeats(copied, own_times, is_model, declared)
     repeated = exact | is_near
     p_share, q_share = float(repeated[:n_p].mean()), float(repeated[n_p:].mean())
-    error, excess = _error([p_share, q_share], sizes), q_share - p_share
+    error, excess = _error(p_share, q_share, *sizes), q_share - p_share
     is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
     groups = np.where(near >= 0, near + copied.max() + 1, np.where(exact, copied, -1))
     across, per_side = np.full((2, sum(sizes)), -1)
@@ -230,10 +230,10 @@ def _near_repeats(
         numbers.append(in_order[some_numbers(len(some), min(len(some), MOST_SEARCHED), seed)])
         taken.append(as_rows(side.features).take(numbers[-1]))
     of_sides = find_repeats(*standardised(*taken), seed)
-    spaced = [repeats.spaced for repeats in of_sides]
-    error = _error(spaced, [len(some) for some in numbers])
+    spaced = of_sides[0].spaced, of_sides[1].spaced
+    error = _error(*spaced, len(numbers[0]), len(numbers[1]))
     are_alike = abs(spaced[1] - spaced[0]) <= max(LEAST_SHARE, EXCESS_ERRORS * error)
-    shares = spaced if min(spaced) > LEAST_SHARE and are_alike else [repeats.grouped for repeats in of_sides]
+    shares = spaced if min(spaced) > LEAST_SHARE and are_alike else (of_sides[0].grouped, of_sides[1].grouped)
     groups, certain, offset = [], [], 0
     for side, some, repeats, share in zip(sides, numbers, of_sides, shares, strict=True):
         codes, is_certain = np.full(len(side), -1), np.zeros(len(side), dtype=bool)
@@ -246,9 +246,9 @@ def _near_repeats(
     return np.concatenate(groups), np.concatenate(certain), min(spaced) if are_alike else 0.0
 
 
-def _error(shares: Sequence[float], sizes: Sequence[int]) -> float:
+def _error(p_share: float, q_share: float, n_p: int, n_q: int) -> float:
     """Standard error of the difference of two shares of texts, of which two depend on each other."""
-    return math.sqrt(2 * sum(share * (1 - share) / size for share, size in zip(shares, sizes, strict=True)))
+    return math.sqrt(2 * (p_share * (1 - p_share) / n_p + q_share * (1 - q_share) / n_q))
 
 
 def _search_pairs(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> Integers:
