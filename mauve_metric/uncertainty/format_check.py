@@ -142,15 +142,10 @@ def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
             numbers = {"set": name, "texts": len(side), "count": missing, "share": missing / len(side)}
             yield warn("missing_values", numbers, are="is" if missing == 1 else "are")
     if p.marks is not None and q.marks is not None:
-        yield from _defects(p.marks, q.marks)
+        for code, (mark, more) in DEFECTS.items():
+            if numbers := _more_in_one(p.marks, q.marks, mark, more):
+                yield warn(code, numbers, more=with_more(numbers))
         yield from _differences(p.marks, q.marks, p.unseen_formats or ())
-
-
-def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
-    """Warnings about texts that repeat themselves, were decoded wrongly, or are token ids."""
-    for code, (mark, more) in DEFECTS.items():
-        if numbers := _more_in_one(p, q, mark, more):
-            yield warn(code, numbers, more=with_more(numbers))
 
 
 def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:
