@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from contextlib import nullcontext
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -70,7 +71,7 @@ def _best_run(
     search: NearestCentres = on_device.DeviceCentres(rows) if is_tensor(rows) else nearest_centres(rows, num_buckets)
     draws = 2 + int(np.log(num_buckets)) if plus_plus is True else int(plus_plus)
     choose = partial(_spread_start, draws=draws) if draws else _start
-    starts = [on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)]
+    starts = np.stack([on_cpu(rows[choose(rows, num_buckets, restart, seed)]) for restart in range(num_redo)])
     tied = [] if draws else [restart for restart, start in enumerate(starts) if _kinds(start) < num_buckets]
     if tied and _kinds(on_cpu(rows)) <= num_buckets:
         tied = []
@@ -79,10 +80,10 @@ def _best_run(
     together = max(1, _MOST_DISTANCES // (len(rows) * num_buckets)) if isinstance(search, AllCentres) else 1
     for first in range(0, len(others), together):
         some = others[first : first + together]
-        ends |= zip(some, _lloyd(search, np.stack([starts[restart] for restart in some]), max_iter), strict=True)
+        ends |= zip(some, _lloyd(search, starts[some], max_iter), strict=True)
     count = sum(end.iterations for end in ends.values())
     logger.info("k-means: %d rows, %d buckets, %d iterations in %d runs", len(rows), num_buckets, count, num_redo)
-    return min((ends[restart] for restart in range(num_redo)), key=lambda end: end.cost)
+    return min((ends[restart] for restart in range(num_redo)), key=attrgetter("cost"))
 
 
 class _End(NamedTuple):
@@ -100,13 +101,13 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
     centres: the first ones of each run, (runs, k, r).
     """
     means = _Means(search.rows, *centres.shape[:2])
-    runs = range(len(centres))
+    runs = set(range(len(centres)))
     ends: dict[int, _End] = {}
-    labels, lowest = search.start(centres), [float("inf") for _ in runs]
+    labels, lowest = search.start(centres), [float("inf")] * len(runs)
     for iteration in range(1, max_iter + 1):
         updated, was_split = means.update(labels, centres)
         moved = (updated != centres).any(axis=2)
-        for run in (run for run in runs if run not in ends):
+        for run in runs - ends.keys():
             goes_on = moved[run].any()
             if was_split[run]:
                 cost = search.cost(run)
@@ -118,7 +119,7 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
         moved[list(ends)] = False
         centres = updated
         new = search.follow(centres, moved)
-        for run in (run for run in runs if run not in ends):
+        for run in runs - ends.keys():
             if iteration == max_iter:
                 ends[run] = _End(centres[run], new[run], search.cost(run), iteration)
             elif np.array_equal(new[run], labels[run]):
@@ -126,7 +127,7 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
         if len(ends) == len(runs):
             break
         labels = new
-    return [ends[run] for run in runs]
+    return [ends[run] for run in sorted(ends)]
 
 
 def _by_faiss(search: NearestCentres, start: Rows, max_iter: int) -> _End:

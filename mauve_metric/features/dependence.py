@@ -20,7 +20,15 @@ import numpy as np
 from mauve_metric.arrays import Bools, Hashes, Integers, Rows
 from mauve_metric.features.feature_set import Dependence, FeatureSet, Repetition
 from mauve_metric.features.row_blocks import as_rows, copies, order_of_keys, some_numbers
-from mauve_metric.measures.groups import DECLARED, FEWEST_GROUPS, Design, design_of, pair_of_groups, same_origin
+from mauve_metric.measures.groups import (
+    DECLARED,
+    FEWEST_GROUPS,
+    Design,
+    design_of,
+    linked_groups,
+    pair_of_groups,
+    sizes_of_groups,
+)
 from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
 from mauve_metric.measures.shared_prompts import find_pairs, standardised
@@ -113,17 +121,15 @@ def _groups_of_pair(human: FeatureSet, model: FeatureSet, seed: int) -> tuple[In
         pairs = _search_pairs(human, model, seed, declared=bool(declared))
     size, n_p = len(human) + len(model), len(human)
     copied, of_side, repetition = _repetition(human, model, declared, seed)
-    columns = [_entries(copied), _entries(of_side)]
+    columns = [copied, of_side]
     if declared:
-        columns.append(np.concatenate(declared).tolist())
-    else:
-        # a pair by chance would join two prompts
-        together = [
-            column for column in (_paired(pairs, n_p, size) if len(pairs) else [], _shared_openings(sides)) if column
-        ]
-        columns += together
-        design = "found" if together else design
-    origins = same_origin([None] * size, *filter(None, columns))
+        columns.append(np.unique(np.concatenate(declared), return_inverse=True)[1])
+    else:  # a pair by chance would join two declared prompts
+        in_pairs, openings = np.full(size, -1), _shared_openings(sides)
+        in_pairs[pairs[:, 0]] = in_pairs[n_p + pairs[:, 1]] = np.arange(len(pairs))
+        columns += [in_pairs] if openings is None else [in_pairs, openings]
+        design = "found" if len(pairs) or openings is not None else design
+    origins = linked_groups(*columns)
     names = np.concatenate([np.arange(n_p), n_p + prompts[1] if prompts else -1 - np.arange(len(model))])
     _, first, group_of = np.unique(origins, return_index=True, return_inverse=True)
     codes = names[first[group_of]]
@@ -147,13 +153,14 @@ def _repetition(
     is_model = np.arange(sum(sizes)) >= n_p
     copied = copies([side.features for side in (human, model)], [side.row_keys for side in (human, model)])
     # of each code the texts of either side, after a column of 0 for texts without one, (2, c + 1)
-    times = np.stack([np.bincount(copied[is_model == side] + 1, minlength=copied.max() + 2) for side in (0, 1)])
+    times = sizes_of_groups(copied + 1, is_model)
     times[:, 0] = 0
     own_times = times[is_model.astype(np.int64), copied + 1]
     near, is_near, spaced = _near_of_all(human, model, copied, None if declared else seed)
     exact = _exact_repeats(copied, own_times, is_model, declared)
-    p_share, q_share = (float((exact | is_near)[is_model == side].mean()) for side in (0, 1))
-    error, excess = _error([p_share, q_share], sizes), q_share - p_share
+    repeated = exact | is_near
+    p_share, q_share = float(repeated[:n_p].mean()), float(repeated[n_p:].mean())
+    error, excess = _error(p_share, q_share, *sizes), q_share - p_share
     is_own = excess > max(LEAST_EXCESS, EXCESS_ERRORS * error)
     groups = np.where(near >= 0, near + copied.max() + 1, np.where(exact, copied, -1))
     across, per_side = np.full((2, sum(sizes)), -1)
@@ -164,10 +171,10 @@ def _repetition(
         data = (groups >= 0) & ~of_both & ~(is_own & is_model)
         per_side = np.where(data, 2 * groups + is_model, -1)
     # a classifier would learn by heart what is in another fold
-    units = same_origin([None] * sum(sizes), *filter(None, (_entries(copied), _entries(near))))
+    units = linked_groups(copied, near)
     units = np.where(np.bincount(units)[units] > 1, units, -1)
-    kinds_of_times = [np.unique(np.maximum(own_times[is_model == side], 1)) for side in (0, 1)]
-    p_times, q_times = (int(kinds[0]) if len(kinds) == 1 else 1 for kinds in kinds_of_times)
+    written = np.split(np.maximum(own_times, 1), [n_p])
+    p_times, q_times = (int(side[0]) if (side == side[0]).all() else 1 for side in written)
     repetition = Repetition(
         p_share,
         q_share,
@@ -223,10 +230,10 @@ def _near_repeats(
         numbers.append(in_order[some_numbers(len(some), min(len(some), MOST_SEARCHED), seed)])
         taken.append(as_rows(side.features).take(numbers[-1]))
     of_sides = find_repeats(*standardised(*taken), seed)
-    spaced = [repeats.spaced for repeats in of_sides]
-    error = _error(spaced, [len(some) for some in numbers])
+    spaced = of_sides[0].spaced, of_sides[1].spaced
+    error = _error(*spaced, len(numbers[0]), len(numbers[1]))
     are_alike = abs(spaced[1] - spaced[0]) <= max(LEAST_SHARE, EXCESS_ERRORS * error)
-    shares = spaced if min(spaced) > LEAST_SHARE and are_alike else [repeats.grouped for repeats in of_sides]
+    shares = spaced if min(spaced) > LEAST_SHARE and are_alike else (of_sides[0].grouped, of_sides[1].grouped)
     groups, certain, offset = [], [], 0
     for side, some, repeats, share in zip(sides, numbers, of_sides, shares, strict=True):
         codes, is_certain = np.full(len(side), -1), np.zeros(len(side), dtype=bool)
@@ -239,14 +246,9 @@ def _near_repeats(
     return np.concatenate(groups), np.concatenate(certain), min(spaced) if are_alike else 0.0
 
 
-def _error(shares: Sequence[float], sizes: Sequence[int]) -> float:
+def _error(p_share: float, q_share: float, n_p: int, n_q: int) -> float:
     """Standard error of the difference of two shares of texts, of which two depend on each other."""
-    return math.sqrt(2 * sum(share * (1 - share) / size for share, size in zip(shares, sizes, strict=True)))
-
-
-def _entries(codes: Integers) -> list[object]:
-    """The codes as a column of `same_origin`; empty where all are negative, which stands for a text alone."""
-    return [code if code >= 0 else None for code in codes.tolist()] if (codes >= 0).any() else []
+    return math.sqrt(2 * (p_share * (1 - p_share) / n_p + q_share * (1 - q_share) / n_q))
 
 
 def _search_pairs(human: FeatureSet, model: FeatureSet, seed: int, *, declared: bool) -> Integers:
@@ -276,19 +278,11 @@ def _standardised_sample(
     return numbers, standardised(*taken)
 
 
-def _paired(pairs: Integers, start: int, size: int) -> list[object]:
-    """One entry for each text of all sides: the number of its pair, or None. start: of the model's texts."""
-    entries: list[object] = [None] * size
-    for number, (p_row, q_row) in enumerate(pairs.tolist()):
-        entries[p_row] = entries[start + q_row] = number
-    return entries
-
-
-def _shared_openings(sides: Sequence[FeatureSet]) -> list[object]:
-    """The hash of the opening of each text of all sides, None for common ones; empty if few occur on both sides."""
+def _shared_openings(sides: Sequence[FeatureSet]) -> Integers | None:
+    """The number of the opening of each text of all sides, -1 for common ones; None if few occur on both sides."""
     hashes: list[Hashes] = [side.opening_hashes for side in sides if side.opening_hashes is not None]
     if len(hashes) < len(sides):
-        return []
+        return None
     kinds, kind_of, times = np.unique(np.concatenate(hashes), return_inverse=True, return_counts=True)
     usable = times <= max(COMMON_OPENING * len(kind_of), 2)
     texts = [side.text_hashes for side in sides if side.text_hashes is not None]
@@ -297,5 +291,5 @@ def _shared_openings(sides: Sequence[FeatureSet]) -> list[object]:
         usable &= np.bincount(of_text, minlength=len(kinds)) > 1
     prompts = hashes[0][np.isin(hashes[0], kinds[usable])]
     if max(np.isin(side, prompts).mean() for side in hashes[1:]) <= OPENING_SHARE:
-        return []
-    return [int(kind) if usable[kind] else None for kind in kind_of.tolist()]
+        return None
+    return np.where(usable[kind_of], kind_of, -1)

@@ -103,8 +103,8 @@ class ConcatenatedRows:
         widths = {source.shape[1] for source in sources}
         if len(widths) != 1:
             raise UnlikeFeatures(f"all parts must have the same number of columns, got {sorted(widths)}")
-        self.sources = list(sources)
-        self.shape: tuple[int, int] = (sum(source.shape[0] for source in sources), widths.pop())
+        self.sources, self.ends = list(sources), np.cumsum([source.shape[0] for source in sources])
+        self.shape: tuple[int, int] = (int(self.ends[-1]), widths.pop())
 
     def blocks(self) -> Iterator[Array]:
         """All rows in order."""
@@ -113,10 +113,9 @@ class ConcatenatedRows:
 
     def take(self, numbers: Integers) -> Array:
         """The rows with these numbers."""
-        ends = np.cumsum([source.shape[0] for source in self.sources])
-        part = np.searchsorted(ends, numbers, side="right")
+        part = np.searchsorted(self.ends, numbers, side="right")
         taken: Array | None = None
-        for index, (source, end) in enumerate(zip(self.sources, ends, strict=True)):
+        for index, (source, end) in enumerate(zip(self.sources, self.ends, strict=True)):
             inside = part == index
             if not inside.any():
                 continue
@@ -274,8 +273,10 @@ def in_one_format(*sets: Form) -> list[Form]:
     def rounded(rows: Form) -> Form:
         return _short(rows, size) if isinstance(rows, np.ndarray) else RoundedRows(rows, size)
 
-    is_longer = [kind.kind == "f" and kind.itemsize > size for kind in kinds]
-    return [rounded(rows) if longer else rows for rows, longer in zip(sets, is_longer, strict=True)]
+    return [
+        rounded(rows) if kind.kind == "f" and kind.itemsize > size else rows
+        for rows, kind in zip(sets, kinds, strict=True)
+    ]
 
 
 def _short(rows: Array, size: int) -> Array:

@@ -68,15 +68,14 @@ class Inputs(NamedTuple):
             ValueError: a side has another number of groups than texts; aligned sides are of unequal size, or lack rows.
         """
         codes, designed = self.codes({name: len(features) for name, features in sides.items()}), {**sides}
-        parted = (name for name, features in sides.items() if features.dropped and self.listed_texts(name) is None)
-        if self.aligned and (name := next(parted, None)) is not None:
-            left_out = counted(sides[name].dropped, "empty text was", "empty texts were")
-            raise RowsDiffer(
-                f"aligned=True needs every row, and of {self.sides[name].argument} {left_out} left out, from places "
-                "that are not known: give lists of texts, or p_groups and q_groups"
-            )
         for name, features in sides.items():
             side = self.sides[name]
+            if self.aligned and features.dropped and self.listed_texts(name) is None:
+                left_out = counted(features.dropped, "empty text was", "empty texts were")
+                raise RowsDiffer(
+                    f"aligned=True needs every row, and of {side.argument} {left_out} left out, from places "
+                    "that are not known: give lists of texts, or p_groups and q_groups"
+                )
             changes: dict[str, Any] = {} if side.origin is None else {"origin": side.origin}
             echoes = self._echoes(side, features)
             if echoes is not None and features.marks is not None:

@@ -249,9 +249,8 @@ def _is_who(values: Iterable[str | None]) -> bool:
     if not 2 <= len(names) <= _MOST_WRITERS:
         return False
     people = set(filter(is_people, names))
-    is_human = any(not _HUMAN.isdisjoint(_words(name)) for name in people)
-    is_machine = any(not _MACHINES.isdisjoint(_words(name)) for name in names - people)
-    return 0 < len(people) < len(names) and (is_human or is_machine)
+    is_named = _HUMAN & _words(" ".join(people)) or _MACHINES & _words(" ".join(names - people))
+    return 0 < len(people) < len(names) and bool(is_named)
 
 
 def is_people(value: str) -> bool:

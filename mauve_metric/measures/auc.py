@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Floats, Integers, MeasuredValue
+from mauve_metric.measures.groups import sizes_of_groups
 from mauve_metric.measures.p_values import t_quantile, upper_tail
 
 CROSS_FITTING = 2.0  # times the variance of independent folds: see `auc_of_scores`
@@ -83,26 +84,19 @@ def estimate_of_scores(
     """Interval and p-value: the formula's variance, larger where groups require it."""
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}")
-    number = int(held_out.groups.max()) + 1
-    sides = [held_out.is_model == side for side in (False, True)]
-    sizes = [np.bincount(held_out.groups[side], minlength=number) for side in sides]
+    sizes = sizes_of_groups(held_out.groups, held_out.is_model)
+    totals = sizes.sum(axis=1, keepdims=True)
     # without a group, the mean of its side changes by the sum of its influences over the share that is left
-    by_group = np.sum(
-        [
-            np.bincount(held_out.groups[side], weights=influences[side], minlength=number)
-            / np.maximum(1 - size / size.sum(), 1 / size.sum())
-            for side, size in zip(sides, sizes, strict=True)
-        ],
-        axis=0,
-    )
-    mean_sizes = [float(np.square(size).sum() / size.sum()) for size in sizes]  # of a text's group
+    sums = np.bincount(held_out.groups + sizes.shape[1] * held_out.is_model, influences, sizes.size)
+    by_group = (sums.reshape(sizes.shape) / np.maximum(1 - sizes / totals, 1 / totals)).sum(axis=0)
+    mean_sizes = np.square(sizes).sum(axis=1) / totals[:, 0]  # of a text's group
     if by_group.any() and _END < value < 1 - _END:
         grouping = max(1.0, float(np.square(by_group).sum()) / variance(value))
     else:  # without any error to go by
-        grouping = max(mean_sizes)
+        grouping = float(mean_sizes.max())
     factor, freedom = CROSS_FITTING * grouping, math.inf
-    if max(mean_sizes) > 1:
-        freedom = max(min(size.sum() / mean for size, mean in zip(sizes, mean_sizes, strict=True)) - 1, 1.0)
+    if mean_sizes.max() > 1:
+        freedom = max(float((totals[:, 0] / mean_sizes).min()) - 1, 1.0)
     z = t_quantile(level, freedom)
     ci = (_end(value, 0.0, z * z * factor, variance), _end(value, 1.0, z * z * factor, variance))
     return MeasuredValue(value, ci, upper_tail((value - 0.5) / math.sqrt(factor * variance(0.5)), freedom))

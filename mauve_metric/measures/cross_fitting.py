@@ -10,7 +10,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Features, Floats, Integers, Labels
 from mauve_metric.measures.auc import HeldOut, average_ranks
-from mauve_metric.measures.groups import same_origin
+from mauve_metric.measures.groups import linked_groups, sizes_of_groups
 from mauve_metric.measures.linear_classifier import Sides, Standardised, held_out_scores
 from mauve_metric.measures.p_values import positive
 from mauve_metric.measures.stacked_classifier import combined_scores, views
@@ -189,13 +189,11 @@ def assign_folds(groups: Integers, is_model: Sides, seed: int = 25, folds: int =
     >>> assign_folds(np.array([0, 1, 2, 0, 1, 2]), np.repeat([False, True], 3), folds=3).tolist()
     [1, 0, 2, 1, 0, 2]
     """
-    number = int(groups.max()) + 1
-    sizes = np.stack([np.bincount(groups[is_model == side], minlength=number) for side in (False, True)])
-    fewest = check_groups(groups, is_model, 2)
+    sizes, fewest = sizes_of_groups(groups, is_model), check_groups(groups, is_model, 2)
     alone = (sizes[0] == 0).astype(np.int64) - (sizes[1] == 0)
-    order = np.lexsort((np.random.default_rng(seed).random(number), *sizes, -sizes.sum(axis=0), alone))
-    fold_of = np.empty(number, dtype=np.int64)
-    fold_of[order] = np.arange(number) % min(folds, fewest)
+    order = np.lexsort((np.random.default_rng(seed).random(len(alone)), *sizes, -sizes.sum(axis=0), alone))
+    fold_of = np.empty(len(alone), dtype=np.int64)
+    fold_of[order] = np.arange(len(alone)) % min(folds, fewest)
     return fold_of[groups]
 
 
@@ -235,11 +233,8 @@ def joined_groups(copied: Integers, groups: Integers | None = None) -> Integers:
     >>> joined_groups(np.array([-1, 4, -1, 4]), np.array([0, 1, 2, 2])).tolist()
     [0, 1, 1, 1]
     """
-    if (copied < 0).all():
-        numbers = np.arange(len(copied)) if groups is None else np.unique(groups, return_inverse=True)[1]
-        return numbers.astype(np.int64)
-    entries = [code if code >= 0 else None for code in copied.tolist()]
-    return same_origin(entries, *([] if groups is None else [groups.tolist()]))
+    numbers = np.arange(len(copied)) if groups is None else np.unique(groups, return_inverse=True)[1]
+    return numbers if (copied < 0).all() else linked_groups(copied, numbers)
 
 
 def without_large(units: Integers, is_model: Sides) -> Integers:
@@ -251,7 +246,7 @@ def without_large(units: Integers, is_model: Sides) -> Integers:
     >>> without_large(units, is_model).tolist()
     [-1, -1, -1, -1, -1, -1]
     """
-    sizes = np.stack([np.bincount(units[is_model == side] + 1, minlength=units.max() + 2) for side in (False, True)])
+    sizes = sizes_of_groups(units + 1, is_model)
     is_large = (sizes >= REAL_SHARE * sizes.sum(axis=1, keepdims=True)).any(axis=0)
     return np.where(is_large[units + 1], -1, units)
 
@@ -264,17 +259,16 @@ def permuted_sides(
     Texts of a group with texts of both sides change places within it (of aligned pairs: swap or do not); other groups
     change places as a whole, within their fold, so that every fold keeps its share of both.
     """
-    number = int(groups.max()) + 1
-    sizes = np.stack([np.bincount(groups[is_model == side], minlength=number) for side in (False, True)])
+    sizes = sizes_of_groups(groups, is_model)
     mixed = np.all(sizes > 0, axis=0)
     permuted = np.empty((len(groups), permutations), dtype=bool)
     inside = np.nonzero(mixed[groups])[0]
     inside = inside[np.argsort(groups[inside], kind="stable")]
     keys = groups[inside, None] + rng.random((len(inside), permutations))
     permuted[inside[np.argsort(keys, axis=0)], np.arange(permutations)] = is_model[inside][:, None]
-    fold_of_group = np.zeros(number, dtype=np.int64)
+    fold_of_group = np.zeros(len(mixed), dtype=np.int64)
     fold_of_group[groups] = fold_of
-    side_of_group = np.zeros((number, permutations), dtype=bool)
+    side_of_group = np.zeros((len(mixed), permutations), dtype=bool)
     for fold in range(int(fold_of.max()) + 1):
         whole = np.nonzero(~mixed & (fold_of_group == fold))[0]
         sides = np.broadcast_to(sizes[1, whole] > 0, (permutations, len(whole)))
@@ -338,6 +332,7 @@ def _mean_auc(scores: Array, sides: Array, fold_of: Integers) -> Floats:
         inside = fold_of == fold
         for column, (ranked, is_model) in enumerate(zip(scores[inside].T.copy(), sides[inside].T == 1, strict=True)):
             human, model = np.sort(ranked[~is_model]), np.sort(ranked[is_model])
-            right[column] += sum(np.searchsorted(human, model, side).sum() for side in ("left", "right")) / 2
+            below = np.searchsorted(human, model, "left") + np.searchsorted(human, model, "right")
+            right[column] += below.sum() / 2
             pairs[column] += len(human) * len(model)
     return right / np.maximum(pairs, 1)

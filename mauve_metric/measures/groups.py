@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mauve_metric.arrays import Counts, Integers, Labels
+from mauve_metric.arrays import Bools, Counts, Integers, Labels
 
 Design = Literal["undeclared", "independent", "aligned", "prompts", "found"]
 DECLARED: tuple[Design, ...] = ("aligned", "prompts")  # designs in which a user says which texts share a prompt
@@ -91,6 +91,19 @@ def pair_of_groups(p_groups: Integers | None, q_groups: Integers | None) -> tupl
     if p_groups is None or q_groups is None or design_of(p_groups, q_groups) == "independent":
         return None
     return p_groups, q_groups
+
+
+def sizes_of_groups(groups: Integers, is_model: Bools) -> Counts:
+    """Texts of P and of Q in each group, (2, G).
+
+    Args:
+        groups: numbers from 0, (n,). is_model: the texts of Q, (n,).
+
+    >>> sizes_of_groups(np.array([0, 1, 1, 0]), np.array([False, False, False, True])).tolist()
+    [[1, 2], [1, 0]]
+    """
+    number = int(groups.max()) + 1
+    return np.bincount(groups + number * is_model, minlength=2 * number).reshape(2, number)
 
 
 def codes_by_content(labels: Sequence[Labels], codes: Sequence[Integers]) -> list[Integers]:
@@ -238,14 +251,26 @@ def same_origin(*columns: Sequence[Hashable | None]) -> Integers:
     >>> same_origin(["a", "b", "c", "d"], [1, 2, 1, None]).tolist()
     [0, 1, 0, 2]
     """
+    return linked_groups(
+        *(np.where([entry is None for entry in column], -1, number_items(column)) for column in columns)
+    )
+
+
+def linked_groups(*columns: Integers) -> Integers:
+    """`same_origin` of numbers; one below 0 is shared with no item.
+
+    >>> linked_groups(np.array([0, 1, 0, 2]), np.array([-1, 3, -1, 3])).tolist()
+    [0, 1, 0, 1]
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    links: list[tuple[int, int]] = []
-    for column in columns:
-        first: dict[Hashable, int] = {}
-        links += [(first.setdefault(entry, row), row) for row, entry in enumerate(column) if entry is not None]
-    first_row, later_row = np.array(links, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(links)), (first_row, later_row)), shape=(len(columns[0]), len(columns[0])))
+    n = len(columns[0])
+    first_rows = []
+    for numbers in columns:
+        _, first, kind_of = np.unique(numbers, return_index=True, return_inverse=True)
+        first_rows.append(np.where(numbers >= 0, first[kind_of], np.arange(n)))
+    links = np.concatenate(first_rows), np.tile(np.arange(n), len(columns))
+    graph = coo_array((np.ones(len(links[0])), links), shape=(n, n))
     groups: Integers = connected_components(graph, directed=False)[1].astype(np.int64)
     return groups

@@ -98,8 +98,8 @@ class Standardised:
             if self.limits is None:
                 yield block
             else:
-                low, high = (limit.astype(block.dtype) for limit in self.limits)
-                yield np.clip(block, low, high)
+                low, high = self.limits
+                yield np.clip(block, low.astype(block.dtype), high.astype(block.dtype))
 
     def _scaled(self, step: int, rows: Features | None = None) -> Iterator[Array]:
         for block in self._pieces(step, rows):

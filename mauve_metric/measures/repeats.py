@@ -57,12 +57,15 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
     if min(len(p), len(q)) < FEWEST_SEARCHED:
         return none[0], none[1]
     rng = np.random.default_rng([seed, 4])
-    tested = [np.sort(rng.permutation(len(rows))[:_MOST_TESTED]) for rows in (p, q)]
-    across = [_nearest(rows[some], others)[1] for rows, others, some in ((p, q, tested[0]), (q, p, tested[1]))]
-    within = [_nearest(rows[some], rows, some)[1] for rows, some in ((p, tested[0]), (q, tested[1]))]
-    # a set that is far away has all its texts at about one distance, which says nothing about chance
-    is_near = [to_others[:, 0] <= distances[:, -1] for to_others, distances in zip(across, within, strict=True)]
-    by_chance = np.concatenate([_ratios(to_others[near]) for to_others, near in zip(across, is_near, strict=True)])
+    within, is_near, ratios = list[Floats](), list[Bools](), list[Floats]()
+    for rows, others in ((p, q), (q, p)):
+        tested = np.sort(rng.permutation(len(rows))[:_MOST_TESTED])
+        within.append(_nearest(rows[tested], rows, tested)[1])
+        across = _nearest(rows[tested], others)[1]
+        # a set that is far away has all its texts at about one distance, which says nothing about chance
+        is_near.append(across[:, 0] <= within[-1][:, -1])
+        ratios.append(_ratios(across[is_near[-1]]))
+    by_chance = np.concatenate(ratios)
     if len(by_chance) < FEWEST_BY_CHANCE:
         return none[0], none[1]
     least_ratio, of_links = np.quantile(by_chance, [CHANCE, CHANCE_OF_LINKS]).tolist()

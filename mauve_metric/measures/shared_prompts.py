@@ -46,8 +46,8 @@ def find_pairs(p: Rows, q: Rows, seed: int = 25) -> Integers:
     smaller, larger = sets = (q, p) if len(p) > len(q) else (p, q)
     _, tested, tested_gaps = _neighbours(smaller, larger, rng.permutation(len(smaller))[:_MOST_TESTED])
     chance = [_split(rows, len(smaller) / (len(smaller) + len(larger)), rng) for rows in sets for _ in range(SPLITS)]
-    expected = float(np.mean(np.concatenate([mutual for _, mutual, _ in chance])))
-    gaps = np.sort(np.concatenate([gap[mutual] for _, mutual, gap in chance]))
+    _, mutual, gap = map(np.concatenate, zip(*chance, strict=True))
+    expected, gaps = float(np.mean(mutual)), np.sort(gap[mutual])
     share, count = float(tested.mean()), int(tested.sum())
     z = (share - expected) / math.sqrt(0.25 / len(tested))
     close, usual = 0.0, 0.02 * count  # twice one per cent, since the quantile is an estimate
@@ -89,7 +89,7 @@ def _neighbours(rows: Rows, others: Rows, some: Integers) -> tuple[Integers, Boo
     """
     nearest, best, second = _two_nearest(rows[some], others)
     back, _, back_second = _two_nearest(others[nearest], rows)
-    near, farther = (np.sqrt(np.maximum(2 - 2 * cosine, 1e-6)) for cosine in (best, np.maximum(second, back_second)))
+    near, farther = np.sqrt(np.maximum(2 - 2 * np.stack([best, np.maximum(second, back_second)]), 1e-6))
     return nearest, back == some, np.maximum(farther / near, 1.0)
 
 

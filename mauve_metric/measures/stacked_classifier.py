@@ -284,7 +284,8 @@ def combined_scores(
     folds, m = int(fold_of.max()) + 1, sides.shape[1]
     # of each fold and side: number, sums and products of the views, (folds, 2, m, …)
     numbers = np.zeros((folds, 2, m))
-    sums, products = (np.zeros((folds, 2, m) + (len(rising) + len(free),) * power) for power in (1, 2))
+    width = len(rising) + len(free)
+    sums, products = np.zeros((folds, 2, m, width)), np.zeros((folds, 2, m, width, width))
     of_views = [(view, view.mean(axis=0)) for view in (*rising, *free)]
     held = [np.flatnonzero(fold_of == fold) for fold in range(folds)]
 

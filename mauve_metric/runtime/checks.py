@@ -10,6 +10,7 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import SupportsFloat, SupportsIndex, cast
 
@@ -197,29 +198,8 @@ def check_integer(name: str, value: object, expected: str) -> int:
 
 
 def number_check(interval: str) -> Check:
-    """A check for a finite real number in an interval, as mathematics writes it: `[` and `]` include an end.
-
-    >>> number_check("(0, 1]")("share", 1)
-    1.0
-    >>> number_check("(0, 1]")("share", 0)
-    Traceback (most recent call last):
-    mauve_metric.runtime.errors.WrongOption: share must be a number in (0, 1], got 0.0
-    """
-    low, high = map(float, interval[1:-1].split(","))
-    low_included, high_included = {"[": True, "(": False}[interval[0]], {"]": True, ")": False}[interval[-1]]
-
-    def check(name: str, value: object) -> float:
-        number = math.nan
-        if not is_bool(value) and isinstance(value, (SupportsFloat, SupportsIndex)):
-            with contextlib.suppress(OverflowError, TypeError, ValueError):
-                value = number = float(value)
-        above = number >= low if low_included else number > low
-        below = number <= high if high_included else number < high
-        if not (above and below) or math.isinf(number):
-            raise wrong(name, f"a number in {interval}", value)
-        return number
-
-    return check
+    """A check for a finite real number in an interval, see `check_number`."""
+    return partial(check_number, interval=interval)
 
 
 def did_you_mean(name: str, names: Iterable[str], prefix: str = "", cutoff: float = 0.6) -> str:
@@ -321,15 +301,27 @@ def or_none(check: Check) -> Check:
 
 
 def check_number(name: str, value: object, interval: str) -> float:
-    """Return a finite real number in an interval, see `number_check`.
+    """Return a finite real number in an interval, as mathematics writes it: `[` and `]` include an end.
 
     Raises:
-        TypeError: no number. ValueError: out of range.
+        WrongOption: no number, or out of range.
 
-    >>> check_number("level", 0.95, "(0, 1)")
-    0.95
+    >>> check_number("share", 1, "(0, 1]")
+    1.0
+    >>> check_number("share", 0, "(0, 1]")
+    Traceback (most recent call last):
+    mauve_metric.runtime.errors.WrongOption: share must be a number in (0, 1], got 0.0
     """
-    return float(number_check(interval)(name, value))  # type: ignore[arg-type]
+    low, high = map(float, interval[1:-1].split(","))
+    number = math.nan
+    if not is_bool(value) and isinstance(value, (SupportsFloat, SupportsIndex)):
+        with contextlib.suppress(OverflowError, TypeError, ValueError):
+            value = number = float(value)
+    above = number >= low if interval[0] == "[" else number > low
+    below = number <= high if interval[-1] == "]" else number < high
+    if not (above and below) or math.isinf(number):
+        raise wrong(name, f"a number in {interval}", value)
+    return number
 
 
 def check_device_name(name: str, value: object) -> str | None:

@@ -35,7 +35,7 @@ from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.subgroups import config_of_subgroup, enough_rows, recall_of_subgroups
 from mauve_metric.scoring.verdict import judged
-from mauve_metric.scoring.without_layout import needs_trial, without_layout
+from mauve_metric.scoring.without_layout import needs_trial, warning_of, without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
 
 KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
@@ -299,8 +299,7 @@ class Evaluation:
 
     def _with_other_reading(self, result: MauveResult) -> MauveResult:
         """Add what closeness would be if the model's near-alike texts were answers to undeclared prompts."""
-        warning = next((warning for warning in result.warnings if warning.code == "repeated_texts"), None)
-        p, q = self.sides
+        warning, (p, q) = warning_of(result, "repeated_texts"), self.sides
         repetition = q.dependence and q.dependence.repetition
         if warning is None or repetition is None or max(len(p), len(q)) > MOST_READ_TWICE:
             return result

@@ -17,7 +17,7 @@ from mauve_metric.clustering.num_buckets import is_auto
 from mauve_metric.clustering.partition import KNN_MOST_ROWS, Partition
 from mauve_metric.features.dependence import codes_of
 from mauve_metric.features.feature_set import FeatureSet
-from mauve_metric.features.row_blocks import order_of_keys, some_numbers, some_rows
+from mauve_metric.features.row_blocks import order_of_keys, some_numbers
 from mauve_metric.measures import frontier, precision_recall
 from mauve_metric.measures.groups import SHARED, count_groups, pair_of_groups
 from mauve_metric.measures.knn_precision_recall import (
@@ -115,9 +115,9 @@ def side_by_side_of(sides: Sequence[FeatureSet]) -> AbstractContextManager[Start
 
     One thread for very few, whose parts take milliseconds: more of them wait for each other.
     """
-    rows = [side.features for side in sides]
     most = max(
-        _MOST_SIDE_BY_SIDE + 1 if tensors.is_read_only_in_blocks(side) else math.prod(side.shape) for side in rows
+        _MOST_SIDE_BY_SIDE + 1 if tensors.is_read_only_in_blocks(side.features) else math.prod(side.features.shape)
+        for side in sides
     )
     return in_one_thread() if most <= _MOST_IN_ONE_THREAD else side_by_side(most <= _MOST_SIDE_BY_SIDE)
 
@@ -197,7 +197,7 @@ def score_buckets(
         bounds.append(Bound("groups", pairs, codes, tested, counts=counts if is_counted else None))
     estimates = debiased_estimates(counts, config) if bounds[0].counts is None else bounds[0].estimates(config)
     areas = [scores["mauve"], *(mauve_of(run, config) for run in counts)]
-    null, ceiling = (equal_sets(run, config) for run in (histograms, counts[0]))  # as published, and one by content
+    null, ceiling = equal_sets(histograms, config), equal_sets(counts[0], config)  # as published, and one by content
     labels = np.concatenate(by_content[0])
     k_by_content = k if groups is None or not is_auto(config, min(map(len, first))) else int(labels.max()) + 1
     texts_a_bucket = np.bincount(labels, minlength=k_by_content)
@@ -341,22 +341,20 @@ def neighbours_of(
     """
     if not config.knn:
         return partial(dict.fromkeys, (*SupportScores._fields, *SupportIntervals._fields))
-    p_rows, q_rows = (some_rows(tensors.on_cpu(rows), KNN_MOST_ROWS, config.seed) for rows in projected)
-    if tensors.is_tensor(projected[0]):
-        drawn = [
-            rows if len(rows) <= KNN_MOST_ROWS else rows[some_numbers(len(rows), KNN_MOST_ROWS, config.seed)]
-            for rows in projected
-            if tensors.is_tensor(rows)
-        ]
-        scores = run(support_scores_on_device, drawn[0], drawn[1], config.knn_k, ROUNDING)
+    numbers = [some_numbers(len(side), min(len(side), KNN_MOST_ROWS), config.seed) for side in (p, q)]
+    p_drawn, q_drawn = (
+        rows if len(rows) <= KNN_MOST_ROWS else rows[some] for rows, some in zip(projected, numbers, strict=True)
+    )
+    p_rows, q_rows = tensors.on_cpu(p_drawn), tensors.on_cpu(q_drawn)
+    if tensors.is_tensor(p_drawn) and tensors.is_tensor(q_drawn):
+        scores = run(support_scores_on_device, p_drawn, q_drawn, config.knn_k, ROUNDING)
     else:
         scores = run(support_scores, p_rows, q_rows, config.knn_k, False, ROUNDING)
     # halves are drawn in the order by content, so that they do not depend on the order of the texts
-    chosen = [some_numbers(len(side), min(len(side), KNN_MOST_ROWS), config.seed) for side in (p, q)]
-    p_order, q_order = (order_of_keys(side.row_keys[numbers]) for side, numbers in zip((p, q), chosen, strict=True))
+    p_order, q_order = order_of_keys(p.row_keys[numbers[0]]), order_of_keys(q.row_keys[numbers[1]])
     groups = codes_of(p, q)
     if groups is not None:
-        groups = groups[0][chosen[0]][p_order], groups[1][chosen[1]][q_order]
+        groups = groups[0][numbers[0]][p_order], groups[1][numbers[1]][q_order]
     errors = run(support_errors, p_rows[p_order], q_rows[q_order], groups, config.knn_k, config.seed)
 
     def fields() -> dict[str, Any]:

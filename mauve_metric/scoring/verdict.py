@@ -59,8 +59,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     if "unseen_characters" in codes:  # why the features are equal
         codes -= {*NOT_FEATURES}
     value, ci = (None, None) if closeness is None else (closeness.value, closeness.ci)
-    numbers = closeness.shown if closeness is not None else ()
-    by_bounds = [result.bounds[number] for number in numbers]
+    by_bounds = () if closeness is None else map(result.bounds.__getitem__, closeness.shown)
     names = [f"{bound.kind} by {bound.featurizer}".removesuffix(" by ") for bound in by_bounds]
     repeats = () if result.repeats_p_value is None else ("repeats",)  # the model repeats itself more
     shown = (*dict.fromkeys(names), *repeats)

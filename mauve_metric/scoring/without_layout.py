@@ -39,7 +39,8 @@ def needs_trial(result: MauveResult) -> bool:
     return any(warning.code in _TRIED for warning in result.warnings)
 
 
-def _warning_of(result: MauveResult, code: str) -> ScoreWarning | None:
+def warning_of(result: MauveResult, code: str) -> ScoreWarning | None:
+    """The warning of a result with a code; None without one."""
     return next((warning for warning in result.warnings if warning.code == code), None)
 
 
@@ -77,9 +78,9 @@ def without_layout(
         return result
     trial = _Trial([p, q], groups, config, job, prompts)
     try:
-        if prompts and (warning := _warning_of(result, "echoed_prompts")) is not None and not trial.moves(result):
+        if prompts and (warning := warning_of(result, "echoed_prompts")) is not None and not trial.moves(result):
             result = replace(result, warnings=tuple(other for other in result.warnings if other is not warning))
-        warning = _warning_of(result, "format_differs")
+        warning = warning_of(result, "format_differs")
         return result if warning is None else trial.with_effect(result, warning)
     except Exception as error:  # whatever a user's function raises on texts that are not those it was given
         if not is_function or model in TEXT_FUNCTIONS:
@@ -198,7 +199,7 @@ class _Trial(NamedTuple):
             trait = TRAITS.get(name)
             remove = PromptEcho(self.prompts) if name == "prompts" else trait.without if trait else WRAPPING[name]
             if remove is not None:
-                sides = [[remove(text) for text in side] for side in sides]
+                sides = [[*map(remove, side)] for side in sides]
         plain = [
             [text if is_blank(new) else new for new, text in zip(side, originals, strict=True)]
             for side, originals in zip(sides, self.texts, strict=True)
@@ -206,8 +207,9 @@ class _Trial(NamedTuple):
         p, q = (self.job.of_texts("texts", TextSource(side), marks=False) for side in plain)
         with side_by_side_of((p, q)) as run:
             learned = learned_score(p.features, q.features, self.groups, self.config, run=run)
-        formats, unseen = [np.array([format_numbers(text) for text in side]) for side in plain], p.unseen_formats or ()
-        return learned, check_format(formats[0], formats[1], self.groups, self.config.seed, unseen)[2]
+        p_formats, q_formats = (np.array([*map(format_numbers, side)]) for side in plain)
+        unseen = p.unseen_formats or ()
+        return learned, check_format(p_formats, q_formats, self.groups, self.config.seed, unseen)[2]
 
 
 def _rule_of(name: str) -> str | None:

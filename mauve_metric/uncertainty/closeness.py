@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -53,11 +53,9 @@ def debiased_estimates(
     if min(first.p_counts.sum(), first.q_counts.sum()) < 2:
         return Estimates(problem="a side has a single text")
     c, level = config.mauve_scaling_factor, level or config.confidence_level
-    frontiers = [jackknife.frontier_of(run) for run in runs]
-    scores = [intervals.debiased_scores(run, c) for run in frontiers]
+    scores = [intervals.debiased_scores(jackknife.frontier_of(run), c) for run in runs]
     values = np.array([[run.mauve, run.frontier_integral] for run in scores])
-    problem = next(filter(None, (intervals.too_few(run, least_variance) for run in frontiers)), None)
-    if problem is not None:
+    if problem := next(filter(None, (intervals.too_few(run.frontier, least_variance) for run in scores)), None):
         return Estimates((float(values[:, 0].mean()), float(values[:, 1].mean())), problem=problem)
     too_alike = intervals.too_alike(scores)
     each = []
@@ -102,6 +100,9 @@ class Bound:
     spread: float = 0.0
     featurizer: str = ""
     counts: Sequence[Histograms] | None = None
+    _estimates: dict[tuple[float, float], Estimates] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of_learned(cls, learned: Learned, codes: tuple[Integers, Integers] | None) -> Bound:
@@ -124,10 +125,6 @@ class Bound:
         if options not in self._estimates:
             self._estimates[options] = debiased_estimates(self.histograms, config, self.spread, level)
         return self._estimates[options]
-
-    @cached_property
-    def _estimates(self) -> dict[tuple[float, float], Estimates]:
-        return {}
 
     def is_below_equal_sets(self, config: MauveConfig, level: float | None = None) -> bool:
         """Return whether MAUVE of the histograms is lower than chance makes that of equal sets in these buckets."""
@@ -195,11 +192,10 @@ def joint_covariance(
     """
     variances = np.array([0.0 if estimate is None else estimate.stderr**2 for estimate in estimates])
     covariance = np.diag(variances)
-    with_error = np.flatnonzero([estimate is not None for estimate in estimates])
-    if len(with_error):
-        bounds_with_error = [bounds[int(number)] for number in with_error]
-        frontiers = [jackknife.frontier_of(bound.histograms[0]) for bound in bounds_with_error]
-        pairs, codes = [bound.labels[0] for bound in bounds_with_error], [bound.codes for bound in bounds_with_error]
+    with_error = [number for number, estimate in enumerate(estimates) if estimate is not None]
+    if with_error:
+        frontiers = [jackknife.frontier_of(bounds[number].histograms[0]) for number in with_error]
+        pairs, codes = zip(*((bounds[number].labels[0], bounds[number].codes) for number in with_error), strict=True)
         covariance[np.ix_(with_error, with_error)] = effect_covariance(frontiers, pairs, scaling_factor, codes)
     over_runs: Floats = np.diag(np.maximum(variances - np.diag(covariance), 0.0))
     return covariance + over_runs

@@ -28,11 +28,13 @@ def effect_covariance(
         codes: for each model of the groups of the texts of P and of its own; None: each text is alone.
     """
     if codes is None or not any(codes):
-        effects = [jackknife.mauve_effects(frontier, scaling_factor) for frontier in frontiers]
-        p_effects = np.stack([p_effect[labels] for (p_effect, _), (labels, _) in zip(effects, pairs, strict=True)])
-        q_effects = [q_effect[labels] for (_, q_effect), (_, labels) in zip(effects, pairs, strict=True)]
-        covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / p_effects.shape[1]
-        return covariance + np.diag([effect.var() / len(effect) for effect in q_effects])
+        p_effects, q_variances = [], []
+        for frontier, (p_labels, q_labels) in zip(frontiers, pairs, strict=True):
+            p_effect, q_effect = jackknife.mauve_effects(frontier, scaling_factor)
+            p_effects.append(p_effect[p_labels])
+            q_variances.append(q_effect[q_labels].var() / len(q_labels))
+        covariance: Floats = np.atleast_2d(np.cov(p_effects, ddof=0)) / len(pairs[0][0])
+        return covariance + np.diag(q_variances)
     by_group = [
         _group_effects(frontier, pair, groups, scaling_factor)
         for frontier, pair, groups in zip(frontiers, pairs, codes, strict=True)

@@ -50,12 +50,11 @@ def check_format(
     """
     if p is None or q is None or min(len(p), len(q)) < 10:
         return UNCHECKED
-    orders = [np.lexsort(side.T) for side in (p, q)]  # so that the folds do not follow the order of the rows
-    rows, is_model = np.concatenate([p[orders[0]], q[orders[1]]]), np.arange(len(p) + len(q)) >= len(p)
-    sides = None if groups is None else [codes[order] for codes, order in zip(groups, orders, strict=True)]
-    together = None if sides is None else np.concatenate(sides)
-    if sides is not None and min(len(np.unique(side)) for side in sides) < 10:
+    if groups is not None and min(len(np.unique(groups[0])), len(np.unique(groups[1]))) < 10:
         return UNCHECKED
+    p_order, q_order = np.lexsort(p.T), np.lexsort(q.T)  # so that the folds do not follow the order of the rows
+    rows, is_model = np.concatenate([p[p_order], q[q_order]]), np.arange(len(p) + len(q)) >= len(p)
+    together = None if groups is None else np.concatenate([groups[0][p_order], groups[1][q_order]])
     layout = [name for name, trait in TRAITS.items() if trait.without is not None and name not in unseen]
     columns = [column for column, name in enumerate(TRAITS) if name in layout]
     fitted = cross_fit(rows[:, columns], is_model, together, seed=seed, permutations=_PERMUTATIONS)
@@ -143,15 +142,10 @@ def wrapping_warnings(p: FeatureSet, q: FeatureSet) -> Iterator[ScoreWarning]:
             numbers = {"set": name, "texts": len(side), "count": missing, "share": missing / len(side)}
             yield warn("missing_values", numbers, are="is" if missing == 1 else "are")
     if p.marks is not None and q.marks is not None:
-        yield from _defects(p.marks, q.marks)
+        for code, (mark, more) in DEFECTS.items():
+            if numbers := _more_in_one(p.marks, q.marks, mark, more):
+                yield warn(code, numbers, more=with_more(numbers))
         yield from _differences(p.marks, q.marks, p.unseen_formats or ())
-
-
-def _defects(p: Marks, q: Marks) -> Iterator[ScoreWarning]:
-    """Warnings about texts that repeat themselves, were decoded wrongly, or are token ids."""
-    for code, (mark, more) in DEFECTS.items():
-        if numbers := _more_in_one(p, q, mark, more):
-            yield warn(code, numbers, more=with_more(numbers))
 
 
 def _more_in_one(p: Marks, q: Marks, mark: str, more: float) -> dict[str, Any]:

@@ -43,28 +43,20 @@ class Estimate(NamedTuple):
 
 
 class DebiasedScores(NamedTuple):
-    """MAUVE and the frontier integral without sampling bias, and the input of their errors.
+    """MAUVE, in [floor, 1], and the frontier integral, in [0, 1], without sampling bias, and the input of their errors.
 
     frontier: of the histograms. scaling_factor: c. area, slopes: under the curve, and its derivatives by the
     divergences (2, m). raw_integral: of the divergences as they are; clipped_integral: as a frontier must be.
     """
 
+    mauve: float
+    frontier_integral: float
     frontier: DebiasedFrontier
     scaling_factor: float
     area: float
     slopes: Floats
     raw_integral: float
     clipped_integral: float
-
-    @property
-    def mauve(self) -> float:
-        """In [floor, 1]."""
-        return min(max(self.area, mauve_floor(self.scaling_factor)), 1.0)
-
-    @property
-    def frontier_integral(self) -> float:
-        """In [0, 1]."""
-        return _unit(self.raw_integral)
 
 
 def debiased_scores(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> DebiasedScores:
@@ -73,7 +65,8 @@ def debiased_scores(frontier: DebiasedFrontier, scaling_factor: float = 5.0) -> 
     area, slopes = area_and_slopes(type_one, type_two, scaling_factor)
     raw = float((_INTEGRAL_WEIGHTS * np.stack([frontier.type_one, frontier.type_two])).sum())
     clipped = float((_INTEGRAL_WEIGHTS * np.stack([type_one, type_two])).sum())
-    return DebiasedScores(frontier, scaling_factor, area, slopes, raw, clipped)
+    mauve = min(max(area, mauve_floor(scaling_factor)), 1.0)
+    return DebiasedScores(mauve, _unit(raw), frontier, scaling_factor, area, slopes, raw, clipped)
 
 
 def estimate_scores(
@@ -140,7 +133,7 @@ def too_few(frontier: DebiasedFrontier, least_variance: float = 0.0) -> str | No
         least_variance: see `with_errors`.
     """
     groups, buckets = frontier.groups, len(frontier.p_counts)
-    texts = min(int(counts.sum()) for counts in (frontier.p_counts, frontier.q_counts))
+    texts = int(min(frontier.p_counts.sum(), frontier.q_counts.sum()))
     if (number := frontier.independent) < FEWEST_GROUPS:
         units = "texts on a side" if groups is None else "prompts"
         return f"there are only {number} {units}, and an error needs at least {FEWEST_GROUPS}"
@@ -258,8 +251,8 @@ def _carry_over(scores: DebiasedScores, margin: float, error: float) -> tuple[fl
         if clipped + error > 0
         else 1.0
     )
-    low, high = (local_form(max(factor * unit * bound, 0.0)) for bound in (integral + margin, integral - margin))
-    return low, high
+    least, most = max(factor * unit * (integral - margin), 0.0), max(factor * unit * (integral + margin), 0.0)
+    return local_form(most), local_form(least)
 
 
 def local_form(a: float) -> float:

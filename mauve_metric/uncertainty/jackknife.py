@@ -100,7 +100,7 @@ class DebiasedFrontier:
     def independent(self) -> int:
         """The number of prompts, or of texts of the smaller side where each is alone."""
         if self.groups is None:
-            return min(int(counts.sum()) for counts in (self.p_counts, self.q_counts))
+            return int(min(self.p_counts.sum(), self.q_counts.sum()))
         return min(int(stratum.sum()) for stratum in self.groups.strata)
 
 
@@ -175,8 +175,8 @@ def jackknifed(
     p, q, p_smooth, q_smooth = p_counts / n_p, q_counts / n_q, shares(p_counts, n_p), shares(q_counts, n_q)
     full = terms(p_smooth, q_smooth)
     value = full.copy()
-    p_without, p_other = (terms(shares(counts, n_p - 1), q_smooth) for counts in (p_counts - 1, p_counts))
-    q_without, q_other = (terms(p_smooth, shares(counts, n_q - 1)) for counts in (q_counts - 1, q_counts))
+    p_without, p_other = terms(shares(p_counts - 1, n_p - 1), q_smooth), terms(shares(p_counts, n_p - 1), q_smooth)
+    q_without, q_other = terms(p_smooth, shares(q_counts - 1, n_q - 1)), terms(p_smooth, shares(q_counts, n_q - 1))
     value += (n_p - 1) * (full - p * p_without - (1 - p) * p_other)
     value += (n_q - 1) * (full - q * q_without - (1 - q) * q_other)
     p_influence, q_influence = (n_p - 1) * (p_other - p_without), (n_q - 1) * (q_other - q_without)
@@ -295,8 +295,7 @@ def frontier_band(debiased: DebiasedFrontier, scaling_factor: float = 5.0, level
         margin = np.array([debiased.groups.margin(weights, level) for weights in one_cost])
     costs = np.stack(monotone(debiased))
     least = np.minimum(costs - margin, frontier.frontier(*hidden_overlap(debiased.independent, level), WEIGHTS))
-    ends = (costs + margin, costs, least)
-    low, curve, high = (np.exp(-scaling_factor * np.maximum(end, 0.0)).T for end in ends)
+    low, curve, high = np.exp(-scaling_factor * np.maximum([costs + margin, costs, least], 0.0)).swapaxes(1, 2)
     return CurveBand(curve, low, high)
 
 
@@ -318,7 +317,8 @@ def delete_one_variance(frontier: DebiasedFrontier, weights: Floats) -> float:
     if frontier.groups is not None:
         effects = frontier.groups.weighted(weights)
         return float(effects @ effects)
-    p_effect, q_effect = (np.tensordot(weights, side, axes=2) for side in (frontier.p_influence, frontier.q_influence))
+    p_effect = np.tensordot(weights, frontier.p_influence, axes=2)
+    q_effect = np.tensordot(weights, frontier.q_influence, axes=2)
     return variance_of_effects(p_effect, q_effect, frontier.p_counts, frontier.q_counts)
 
 

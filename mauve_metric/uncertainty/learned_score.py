@@ -238,9 +238,9 @@ class _Stacked(NamedTuple):
             orders = np.arange(len(p_order)), np.arange(len(q_order))
         sorted_groups = None if groups is None else (groups[0][orders[0]], groups[1][orders[1]])
         if units is None:
-            together = copies([rows], [np.concatenate([side[order] for side, order in zip(keys, orders, strict=True)])])
+            together = copies([rows], [np.concatenate([keys[0][orders[0]], keys[1][orders[1]]])])
         else:
-            together = np.concatenate([side[order] for side, order in zip(units, orders, strict=True)])
+            together = np.concatenate([units[0][orders[0]], units[1][orders[1]]])
         together = without_large(together, np.arange(len(together)) >= len(p_order))
         in_folds = joined_groups(together, None if sorted_groups is None else np.concatenate(sorted_groups))
         return cls(rows, in_folds, sorted_groups, orders, drawn)

@@ -60,9 +60,9 @@ def _curves(p: Floats, q: Floats, scaling_factor: float, num_points: int) -> lis
     kinds, kind_of = np.unique(p + 1j * q, return_inverse=True)  # few: of small counts
     q_terms = frontier.kl_terms(kinds.imag, kinds.real, 1 - weights, weights)
     p_terms = frontier.kl_terms(kinds.real, kinds.imag, weights, 1 - weights)
-    curves = []
+    terms, curves = np.stack([q_terms, p_terms]), []
     for draw in kind_of.reshape(p.shape):
-        type_one, type_two = (np.maximum(terms.take(draw, axis=1).sum(axis=1), 0.0) for terms in (q_terms, p_terms))
+        type_one, type_two = np.maximum(terms.take(draw, axis=-1).sum(axis=-1), 0.0)
         curves.append(frontier.curve_through(type_one, type_two, scaling_factor))
     return curves
 

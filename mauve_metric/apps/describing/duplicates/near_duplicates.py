@@ -16,7 +16,7 @@ from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.arrays import Integers, MeasuredValue
 from mauve_metric.inputs.fingerprints import OPENING_WORDS
 from mauve_metric.measures.groups import same_origin
-from mauve_metric.runtime.checks import check_count, number_check, or_none
+from mauve_metric.runtime.checks import check_count, check_number, or_none
 from mauve_metric.runtime.errors import EmptyTexts, WrongOption
 from mauve_metric.runtime.optional_imports import import_datasketch, import_edit_distance
 from mauve_metric.runtime.plain_text import counted
@@ -48,7 +48,7 @@ class NearDuplicateRule:
     def __post_init__(self) -> None:
         check_count("shingle", self.shingle)
         for name in ("jaccard", "edit"):
-            number_check("(0, 1]")(name, getattr(self, name))
+            check_number(name, getattr(self, name), "(0, 1]")
         for name in ("rows", "bands"):
             or_none(check_count)(name, getattr(self, name))
         check_count("seed", self.seed, low=0)

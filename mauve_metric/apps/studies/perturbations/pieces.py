@@ -12,7 +12,7 @@ import numpy as np
 
 from mauve_metric.apps.lexical.tokens import UNSPACED
 from mauve_metric.arrays import Integers
-from mauve_metric.runtime.checks import number_check
+from mauve_metric.runtime.checks import check_number
 from mauve_metric.runtime.plain_text import is_blank
 
 MOST = 0.9  # of a text's words, or of the texts, that the strongest change takes away: all of them would leave none
@@ -115,7 +115,7 @@ def touched(count: int, strength: float, rng: np.random.Generator) -> Integers:
 
 def check_strength(strength: float) -> float:
     """A strength as it was given; an error unless it is a number from 0 to 1."""
-    return float(number_check("[0, 1]")("strength", strength))  # type: ignore[arg-type]
+    return check_number("strength", strength, "[0, 1]")
 
 
 def draws(count: int, strength: float, rng: np.random.Generator, size: int) -> Iterator[tuple[int, int]]:
