@@ -515,6 +515,24 @@ def test_equal_prompts_in_two_files_make_the_design(
         assert found.to_dict() == compute_mauve(**lists, **groups, featurize_model_name="ngrams", **SMALL).to_dict()
 
 
+def test_aligned_files_have_the_prompts_of_their_rows(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    human = prompted(tmp_path / "human.jsonl", HUMAN[:30], [*range(30)])
+    moved = prompted(tmp_path / "moved.jsonl", MODEL[:30], [1, 0, *range(2, 30)])
+    others = prompted(tmp_path / "others.jsonl", MODEL[:30], [f"other {row}" for row in range(30)])
+    run = {"featurize_model_name": "ngrams", **SMALL}
+    with pytest.raises(
+        ValueError, match="2 of 30 rows of q_text answer that of another row of p_text: leave aligned out"
+    ):
+        compute_mauve(p_text=human, q_text=moved, aligned=True, **run)
+    assert (
+        compute_mauve(p_text=human, q_text=others, aligned=True, **run).design == "aligned"
+    )  # in other words, perhaps
+    caplog.clear()
+    with caplog.at_level("INFO", "mauve_metric"):
+        assert compute_mauve(p_text=human, q_text=moved, independent=True, **run).design == "independent"
+    assert "scored as sharing prompts" not in caplog.text
+
+
 def test_a_field_that_only_one_file_has_or_some_rows_lack_is_ignored(tmp_path: Path) -> None:
     human = prompted(tmp_path / "human.jsonl", HUMAN[:30], [*range(30)], "doc_id")
     model = prompted(tmp_path / "model.jsonl", MODEL, [*range(30)])

@@ -174,6 +174,12 @@ def test_empty_lines_of_a_text_file_are_kept_for_the_check(tmp_path: Path) -> No
     assert read_texts(write(tmp_path / "a.txt", "one\n\ntwo\n")) == ["one", "", "two"]
 
 
+def test_hidden_files_of_a_folder_are_no_texts(tmp_path: Path) -> None:
+    for name in (".hidden.txt", "._1.txt", "1.txt", "2.txt"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    assert [*read_texts(tmp_path)] == ["1.txt", "2.txt"]
+
+
 def test_folder_in_the_order_of_names(tmp_path: Path) -> None:
     for name, content in {"b.txt": "second\nline\n", "a.txt": "first", "c.TXT": "third", "notes.md": "no"}.items():
         write(tmp_path / name, content)

@@ -134,6 +134,7 @@ def test_clear_differences_are_real_and_a_zero_difference_is_not(comparison: Com
     assert item.difference == 0 and item.p_value == 1 and not item.real and item.ci[0] <= 0 <= item.ci[1]
     assert twins.texts_needed is None
     assert [warning.code for warning in twins.warnings] == ["equal_models"]
+    assert "\n! a and b hold the same features\n" in str(twins) + "\n"
 
 
 def test_decisions_are_corrected_for_the_number_of_pairs(comparison: Comparison) -> None:
