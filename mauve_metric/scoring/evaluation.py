@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,8 @@ from mauve_metric.scoring.subgroups import config_of_subgroup, enough_rows, reca
 from mauve_metric.scoring.verdict import judged
 from mauve_metric.scoring.without_layout import needs_trial, warning_of, without_layout
 from mauve_metric.uncertainty.score_warnings import comparison_warnings, partition_warnings
+
+logger = logging.getLogger(__name__)
 
 KNN_AUTO_ROWS = 10_000  # rows per side up to which nearest neighbours take at most two seconds
 FEW_TEXTS_FOR_RUNS = 1000  # below, the seed of the clustering moves the score almost as much as sampling does
@@ -183,7 +186,10 @@ class Evaluation:
     def _with_texts_beside(self, features: FeatureSet, number: int) -> FeatureSet:
         """The features of a side, beside which texts may be given, one for each row."""
         side = [*self.inputs.sides.values()][number]
-        if side.kind == "text" or side.beside is None or not self.listed:
+        if side.kind == "text" or side.beside is None:
+            return features
+        if not self.listed:
+            logger.warning("%s is not read: the score is of %s", side.choices[-1], side.argument)
             return features
         source = self.job.source(side.choices[-1], side.beside)
         texts = self._read[number] = list(source.texts)

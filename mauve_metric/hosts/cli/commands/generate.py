@@ -12,6 +12,7 @@ from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import check_count
+from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.runtime.plain_text import counted, is_blank
 
 HELP = "let a model write texts for prompts, or continue the beginnings of human texts"
@@ -69,7 +70,10 @@ def _decoder(text: str) -> str:
     """Check a decoder before anything is loaded."""
     from mauve_metric.apps.generation.decoding import decoder_settings
 
-    decoder_settings(text)
+    try:
+        decoder_settings(text)
+    except WrongOption as error:  # which begins with the setting, and not with the flag
+        raise ValueError(str(error)) from error
     return text
 
 

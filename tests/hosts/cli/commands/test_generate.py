@@ -63,6 +63,7 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     start = ["generate", "p.txt", "--model", "m", "-o", "o.jsonl"]
     for flags, message in {
         ("--decoder", "nucleus"): "must be made of greedy, sampling, beam",
+        ("--decoder", "temperature=1,top_p=2"): "--decoder: top_p must be a number in (0, 1], got 2.0",
         ("--seed", "-1"): "--seed",
         ("--n-per-prompt", "0"): "--n-per-prompt",
     }.items():
