@@ -28,7 +28,7 @@ from mauve_metric.results.result import MauveResult
 from mauve_metric.scoring.compute import score_sides
 
 _HOST_OPTIONS = frozenset(inspect.signature(evaluate.Metric.__init__).parameters)
-_SIDES = {"p": ("references", "reference_features"), "q": ("predictions", "prediction_features")}
+_SIDES = {"p": ("reference_features", "references"), "q": ("prediction_features", "predictions")}  # texts last
 _OF_COMPUTE = frozenset(("featurizers", "aligned", "p_groups", "q_groups"))  # its own arguments, and no options
 _CORE_NAME = re.compile(r"\b([pq])_(features|tokens|text)\b")
 
@@ -131,7 +131,7 @@ class Mauve(StoredTexts):
             ValueError: a value out of range, or data that cannot be scored.
         """
         options = {**self.defaults, **options}
-        features = {name: options.pop(name) for _, name in _SIDES.values() if name in options}
+        features = {name: options.pop(name) for name, _ in _SIDES.values() if name in options}
         features = {name: array for name, array in features.items() if array is not None}
         with self._ending():
             for name in options:
@@ -160,13 +160,14 @@ class Mauve(StoredTexts):
         """Rows of texts and features by their names in this view → the scores."""
         sides: dict[str, InputSide] = {}
         for side, rows in (("p", references), ("q", predictions)):
-            texts_name, features_name = choices = _SIDES[side]
+            features_name, texts_name = choices = _SIDES[side]
             features, texts = options.pop(features_name, None), list(chain.from_iterable(rows))
             if features is None and not texts:
                 raise ValueError(f"there are no {texts_name}: give texts as {texts_name} or arrays as {features_name}")
             kind: Kind = "text" if features is None else "set" if isinstance(features, FeatureSet) else "features"
             name, content = (texts_name, texts) if features is None else (features_name, features)
             groups = f"{side}_groups"
-            sides[side] = InputSide(kind, name, content, None, options.pop(groups, None), groups, choices)
+            beside = texts if features is not None and texts else None
+            sides[side] = InputSide(kind, name, content, beside, options.pop(groups, None), groups, choices)
         of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
         return MauveOutput(score_sides(sides, options, **of_compute))

@@ -207,6 +207,16 @@ def test_features_in_place_of_texts(metric: Mauve, expected: dict[str, Any], tmp
     assert [out["p_hist"] for out in (both, one, other, kept)] == [expected["p_hist"]] * 4
 
 
+def test_texts_beside_features_are_named(metric: Mauve, caplog: pytest.LogCaptureFixture) -> None:
+    human, model = np.random.default_rng(0).normal(size=(2, 30, 3))
+    out = metric.compute(references=["one"], reference_features=human, prediction_features=model)
+    assert out is not None and "references is not read: the score is of reference_features" in caplog.messages
+    assert out.to_dict() == compute_mauve(p_features=human, p_text=["one"], q_features=model, row_order="pq").to_dict()
+    assert "p_text is not read: the score is of p_features" in caplog.messages
+    with pytest.raises(ValueError, match="got texts: give them as references="):
+        metric.compute(reference_features=["one", "two"], prediction_features=model)
+
+
 def test_options_can_be_given_when_the_metric_is_made(tmp_path: Path, expected: dict[str, Any]) -> None:
     metric = Mauve(cache_dir=str(tmp_path), seed=4, **SETTINGS)
     assert metric.compute(predictions=MODEL, references=HUMAN, seed=25) == expected
