@@ -75,6 +75,13 @@ def is_conversation(value: object) -> bool:
     return any(isinstance(turn, Mapping) and _role(turn) is not None for turn in turns)
 
 
+def _last_answer(turns: object) -> int | None:
+    """The number of the last turn of a conversation by a model; None without one."""
+    turns = turns if isinstance(turns, list) else []
+    answers = [row for row, turn in enumerate(turns) if isinstance(turn, Mapping) and _role(turn) in _ANSWERING]
+    return answers[-1] if answers else None
+
+
 def _role(turn: Mapping[str, object]) -> str | None:
     role = turn.get("role", turn.get("from"))
     return role.lower() if isinstance(role, str) else None
@@ -109,11 +116,8 @@ def _text(value: object, record: Record, path: str, side: str) -> str:
     if isinstance(value, float) and math.isnan(value):  # which Python writes for a missing cell of pandas
         return ""
     if is_conversation(value):
-        turns = [turn if isinstance(turn, Mapping) else {} for turn in value]  # type: ignore[attr-defined]
-        answers = [number for number, turn in enumerate(turns) if _role(turn) in _ANSWERING]
-        if not answers:
-            raise NotTexts(f"{record.where}: no message in {path!r} has the role 'assistant'")
-        return _text(turns[answers[-1]], record, f"{path}.{answers[-1]}", side)
+        answer = _last_answer(value)
+        return "" if answer is None else _text(value[answer], record, f"{path}.{answer}", side)  # type: ignore[index]
     if isinstance(value, Mapping):
         inner = next((key for key in _INNER if key in value), None)
         if inner is None and value and all(str(key).isdecimal() for key in value):
@@ -222,6 +226,8 @@ def _why_empty(record: Record, field: str | None) -> str:
         return "calls a tool and says nothing"
     if value is None:
         return "is null, a missing value"
+    if is_conversation(value) and _last_answer(value) is None:
+        return "has no message with the role 'assistant'"
     if not isinstance(value, float) and not (isinstance(value, str) and value.strip()):
         return "is empty"
     return f"is {shown(value)}, {'invisible characters' if is_blank(str(value)) else 'a missing value'}"
