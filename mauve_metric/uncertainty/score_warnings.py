@@ -67,6 +67,7 @@ ROWS_LOOKED_AT = 4096  # of features that are not in memory
 UNIT_ERROR = 1e-3  # of the length of rows that were scaled to 1, also in float16
 FEWEST_SCALED = 20  # rows of a set, whose median length is that of the others
 SCALED = 3.0  # times as long as the rows of the other set: features of one model vary less
+ROWS_IN_FORMAT = 64  # whose numbers show to what the features of a set were rounded
 _MOST_IN_DECIMALS = 1e6  # above, numbers of float32 have no decimals
 _FORMATS: Mapping[str, Callable[[Array], Array]] = {  # to which the features of one set may be rounded
     "whole numbers": methodcaller("round"),
@@ -208,7 +209,7 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
         yield warn("one_column", {})
         return
     samples = [side[:: max(1, len(side) // 256)] for side in sides]
-    yield from _format_warnings(*in_one_format(*samples))
+    yield from _format_warnings(*in_one_format(*(some[:ROWS_IN_FORMAT] for some in samples)))
     sample = np.concatenate(samples)
     rows = sample.astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)

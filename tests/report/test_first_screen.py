@@ -181,7 +181,7 @@ WRONG = {  # what a model's file holds in place of its texts: of each text, and 
     "token ids": (lambda text: str([len(word) for word in text.split()]), "the texts of one set are lists"),
     "labels": (lambda text: text.split()[0], "! the texts differ in length: model 1, others 12 words: check that"),
     "UTF-16": (lambda text: text.encode("utf-16-le").decode("latin-1"), "! wrongly decoded characters"),
-    "a missing value": (lambda text: "None", "! missing values such as None in 60 of 60 model texts"),
+    "a missing value": (lambda text: "None", "! texts such as null or None in 60 of 60 model texts"),
     "an error": (
         lambda text: f"Error: rate limit of {text[:9]}",
         "! “error rate limit of",
