@@ -92,7 +92,7 @@ CLAIMS = (
     Claim(
         "detection",
         "longer texts are easier to detect; truncated ones by their ranks",
-        "so by words and features; by ranks only the more truncated texts are, at any length",
+        "longer ones are by words and features; by ranks the more truncated ones, at every length",
         "partly",
         lambda t: (
             all(

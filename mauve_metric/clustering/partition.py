@@ -231,7 +231,7 @@ def partition_sets(
 def _at_once(
     sets: Sequence[Features], config: ResolvedConfig, run: RunOptions, device: torch.device | None, every_row: bool
 ) -> Sequence[Features] | None:
-    """The sets, those that fit in memory and are not there read as a whole; None where all are processed in blocks.
+    """The sets for work in memory, those of files read whole where they fit; None where all are processed in blocks.
 
     Raises:
         ValueError: every row is needed of features that are read in blocks.

@@ -163,11 +163,8 @@ def scoring_options(keywords: Mapping[str, object], verb: str = "") -> tuple[Mau
     num_buckets_of(config)
     if verb != "robustness":  # which varies the quantizer
         read = (None, "kmeans", config.quantizer)  # closeness has groups by k-means
-        fields = config_fields()
-        unread = {
-            name: keywords[name] for name in fields if name in keywords and fields[name].metadata["of"] not in read
-        }
-        name_ignored(f"quantizer {config.quantizer}", unread)
+        others = [name for name, option in config_fields().items() if option.metadata["of"] not in read]
+        name_ignored(f"quantizer {config.quantizer}", {name: keywords[name] for name in others if name in keywords})
     return config, run
 
 

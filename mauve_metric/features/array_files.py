@@ -214,7 +214,8 @@ def feature_rows(name: str, data: object) -> FeatureRows | None:
 
 def _of_path(name: str, path: Path) -> FeatureRows:
     if os.path.isdir(path):
-        files = (file for file in path.iterdir() if file.suffix.lower() in (".npy", ".parquet"))
+        seen = (file for file in path.iterdir() if file.name[0] != ".")  # without `._1.npy`, which macOS writes
+        files = (file for file in seen if file.suffix.lower() in (".npy", ".parquet"))
         shards = sorted(files, key=natural_order)
         if not shards:
             raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")

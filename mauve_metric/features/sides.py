@@ -32,6 +32,7 @@ from mauve_metric.runtime.plain_text import counted, is_blank
 logger = logging.getLogger(__name__)
 
 Groups = dict[str, Sequence[Hashable] | None]  # by side
+PromptColumns = Mapping[str, tuple[str | None, Sequence[Hashable] | None]]  # by side the field of prompts, its values
 Subgroups = Mapping[str, Sequence[Integers | None]]  # by label the rows on each side; None for one without labels
 By = str | Mapping[str, Sequence[Hashable]]  # the field of the texts' labels, or the labels by side
 MOST_SUBGROUPS = 50
@@ -228,7 +229,7 @@ def sides_of_models(human: InputSide, models: object, q_groups: object) -> dict[
     groups = dict(q_groups or {})
     for name in groups:
         if name not in models:
-            raise RowsDiffer.of("q_groups", f"must name models of {', '.join(models)} alone, got {name!r} too")
+            raise RowsDiffer.of("q_groups", f"must have names of models as keys ({', '.join(models)}), got {name!r}")
     sides = {"human": human}
     for name, data in models.items():
         sides[f"model {name}"] = side_of(f"models[{name!r}]", data, groups.get(name), f"q_groups[{name!r}]")
@@ -360,7 +361,7 @@ def open_sides(
             side_texts.check_filled()
         sides[name] = sides[name].with_texts(side_texts.texts)._replace(origin=side_texts.origin)
     if is_aligned:
-        _check_rows(human, sides, {name: side.prompts for name, side in from_files.items() if side.prompts is not None})
+        _check_rows(human, sides, _prompts_of_one_field(_prompt_columns(from_files)))
     if from_files and not is_aligned and not has_groups and not config.independent:
         for name, groups in _groups_of_files(from_files, rows, human, asked).items():
             sides[name] = sides[name]._replace(groups=groups)
@@ -375,7 +376,10 @@ def open_sides(
 
 
 def _check_rows(human: str, sides: Mapping[str, InputSide], prompts: Mapping[str, Sequence[Hashable]]) -> None:
-    """`RowsDiffer` for aligned sides whose files have the prompts of human rows in other rows."""
+    """`RowsDiffer` for aligned sides whose files have the prompts of human rows in other rows.
+
+    prompts: see `_prompts_of_one_field`.
+    """
     of_human = prompts.get(human, ())
     elsewhere = {*of_human} - {None}
     for name, of_side in prompts.items():
@@ -494,23 +498,34 @@ def _groups_of_files(
         groups = dict.fromkeys((name for name in from_files if name != human or human_is_in_rows), rows)
         whose = "the human texts and the models' texts" if human in groups else "the models' texts"
         logger.info("row by row, %s answer the same %d prompts: scored as aligned", whose, len(set(rows)))
-    return groups or shared_prompts({name: (side.prompt_field, side.prompts) for name, side in from_files.items()})
+    return groups or shared_prompts(_prompt_columns(from_files))
 
 
-def shared_prompts(columns: Mapping[str, tuple[str | None, Sequence[Hashable] | None]]) -> Groups:
+def _prompt_columns(from_files: Mapping[str, SideTexts]) -> PromptColumns:
+    return {name: (side.prompt_field, side.prompts) for name, side in from_files.items()}
+
+
+def _prompts_of_one_field(columns: PromptColumns) -> dict[str, list[str | None]]:
+    """The prompts of the sides whose files name them in one field, the last one's, by side; None for a missing prompt.
+
+    Prompts are texts, since a table has no numbers. columns: see `shared_prompts`.
+    """
+    fields = [field for field, _ in columns.values() if field is not None]
+    return {
+        name: [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
+        for name, (field, prompts) in columns.items()
+        if prompts is not None and field == fields[-1]
+    }
+
+
+def shared_prompts(columns: PromptColumns) -> Groups:
     """The prompts of sides whose files name them in one field, if several texts answer some of at least ten prompts.
 
     columns: the field of `PROMPT_FIELDS` in the file of each side, with its value for each text; None for a file
-    without. Empty where texts share no prompts. Prompts are compared as texts, since a table has no numbers.
+    without. Empty where texts share no prompts.
     """
-    fields = [field for field, _ in columns.values() if field is not None]
-    groups: Groups = {}
-    texts: Counter[str | None] = Counter()
-    for name, (field, prompts) in columns.items():
-        if prompts is not None and field == fields[-1]:
-            groups[name] = keys = [None if is_missing_key(prompt) else _label_text(prompt) for prompt in prompts]
-            texts.update(keys)
-    del texts[None]
+    groups = _prompts_of_one_field(columns)
+    texts = Counter(prompt for prompts in groups.values() for prompt in prompts if prompt is not None)
     shared = sum(count > 1 for count in texts.values())
     if not shared or len(texts) < FEWEST_GROUPS:
         return {}
@@ -518,9 +533,9 @@ def shared_prompts(columns: Mapping[str, tuple[str | None, Sequence[Hashable] | 
         "%d of %d prompts in %r have several texts in all files together: scored as sharing prompts",
         shared,
         len(texts),
-        fields[-1],
+        next(columns[name][0] for name in groups),
     )
-    return groups
+    return {**groups}
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:

@@ -283,8 +283,8 @@ def with_typed_quotes(text: str) -> str:
     return text.translate(_AS_TYPED)
 
 
-_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))
-_SAME_LETTERS = re.compile(r"[^\s…]+")  # other blanks are those of `without_line_breaks`
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u2060\ufeff"))  # without joiners, which scripts and emoji need
+_NORMALISED = re.compile(r"[^\s…]+")  # unusual blanks are layout of their own, and … is a mark of style
 
 
 def with_usual_characters(text: str) -> str:
@@ -295,7 +295,7 @@ def with_usual_characters(text: str) -> str:
     """
     if text.isascii():
         return text
-    return _SAME_LETTERS.sub(lambda word: unicodedata.normalize("NFKC", word[0]), text.translate(_INVISIBLE))
+    return _NORMALISED.sub(lambda word: unicodedata.normalize("NFKC", word[0]), text.translate(_INVISIBLE))
 
 
 def shows_outer_blanks(text: str) -> bool:

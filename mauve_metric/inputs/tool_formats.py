@@ -10,7 +10,7 @@ import reprlib
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from mauve_metric.inputs.records import Record, Rows, has_field, is_placeholder, value_at
 from mauve_metric.runtime.checks import check_archive, shown
@@ -69,15 +69,14 @@ _INNER = (
 _FEWEST_TOKENS = 8  # in a list of numbers or of single words that is one text, and no list of answers
 
 
-def is_conversation(value: object) -> bool:
+def is_conversation(value: object) -> TypeGuard[list[object]]:
     """Return whether a value is a list of turns."""
     turns = value if isinstance(value, list) else ()
     return any(isinstance(turn, Mapping) and _role(turn) is not None for turn in turns)
 
 
-def _last_answer(turns: object) -> int | None:
+def _last_answer(turns: Sequence[object]) -> int | None:
     """The number of the last turn of a conversation by a model; None without one."""
-    turns = turns if isinstance(turns, list) else []
     answers = [row for row, turn in enumerate(turns) if isinstance(turn, Mapping) and _role(turn) in _ANSWERING]
     return answers[-1] if answers else None
 
@@ -117,7 +116,7 @@ def _text(value: object, record: Record, path: str, side: str) -> str:
         return ""
     if is_conversation(value):
         answer = _last_answer(value)
-        return "" if answer is None else _text(value[answer], record, f"{path}.{answer}", side)  # type: ignore[index]
+        return "" if answer is None else _text(value[answer], record, f"{path}.{answer}", side)
     if isinstance(value, Mapping):
         inner = next((key for key in _INNER if key in value), None)
         if inner is None and value and all(str(key).isdecimal() for key in value):

@@ -260,9 +260,8 @@ def comparison_screen(comparison: Comparison, title: str = "", more: str = "") -
     head = " · ".join(filter(None, (title or sizes, featurizers, design.get(comparison.design, ""))))
     said = comparison_sentences(comparison)
     severe = [warning.message for warning in comparison.warnings if warning.severe]
-    notes = [*severe, *said_of_models({name: notes_of(result) for name, result in comparison.models.items()})][
-        :MOST_NOTES
-    ]
+    of_models = said_of_models({name: notes_of(result) for name, result in comparison.models.items()})
+    notes = [*severe, *of_models][:MOST_NOTES]
     table = [*models_lines(comparison), f"  {scale_sentence(comparison)}"]
     if comparison.by_subgroup:
         subgroups = counted(len(comparison.by_subgroup), "subgroup")

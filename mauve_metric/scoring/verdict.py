@@ -59,7 +59,7 @@ def judged(result: MauveResult, config: MauveConfig) -> MauveResult:
     if "unseen_characters" in codes:  # why the features are equal
         codes -= {*NOT_FEATURES}
     value, ci = (None, None) if closeness is None else (closeness.value, closeness.ci)
-    by_bounds = () if closeness is None else map(result.bounds.__getitem__, closeness.shown)
+    by_bounds = () if closeness is None else [result.bounds[number] for number in closeness.shown]
     names = [f"{bound.kind} by {bound.featurizer}".removesuffix(" by ") for bound in by_bounds]
     repeats = () if result.repeats_p_value is None else ("repeats",)  # the model repeats itself more
     shown = (*dict.fromkeys(names), *repeats)

@@ -64,10 +64,10 @@ SEVERE = frozenset(  # after these the score may not mean what it seems to mean
 )
 LITERATURE_FEATURIZER = "gpt2-large"
 ROWS_LOOKED_AT = 4096  # of features that are not in memory
-UNIT_ERROR = 1e-3  # of the length of rows that were scaled to 1, also in float16
-FEWEST_SCALED = 20  # rows of a set, whose median length is that of the others
+_UNIT_ERROR = 1e-3  # of the length of rows that were scaled to 1, also in float16
+_FEWEST_SCALED = 20  # rows of a set, whose median length is that of the others
 SCALED = 3.0  # times as long as the rows of the other set: features of one model vary less
-ROWS_IN_FORMAT = 64  # whose numbers show to what the features of a set were rounded
+_ROWS_IN_FORMAT = 64  # whose numbers show to what the features of a set were rounded
 _MOST_IN_DECIMALS = 1e6  # above, numbers of float32 have no decimals
 _FORMATS: Mapping[str, Callable[[Array], Array]] = {  # to which the features of one set may be rounded
     "whole numbers": methodcaller("round"),
@@ -128,14 +128,13 @@ def all_warnings(
     yield from size_warnings(len(p), len(q), len(histograms.p_counts))
     yield from bucket_warnings(texts_a_bucket)
     yield from score_warnings(mauve, floor, ceiling, ceiling_std)
-    looked_at = (
+    looked_at = [
         some_rows(side.features, ROWS_LOOKED_AT) if read_in_blocks(side.features) else np.asarray(side.features)
         for side in (p, q)
-    )
-    sides = [*looked_at]
-    yield from feature_warnings(*sides)
+    ]
+    yield from feature_warnings(*looked_at)
     if p.identity is None and q.identity is None:
-        yield from scale_warnings(*sides)
+        yield from scale_warnings(*looked_at)
     yield from featurizer_warnings(p.identity, q.identity)
     yield from origin_warnings(p, q)
     yield from text_warnings(p, q)
@@ -208,8 +207,8 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
     if p_features.shape[1] == 1:
         yield warn("one_column", {})
         return
-    samples = [side[:: max(1, len(side) // 256)] for side in sides]
-    yield from _format_warnings(*in_one_format(*(some[:ROWS_IN_FORMAT] for some in samples)))
+    samples = [_sample(side) for side in sides]
+    yield from _format_warnings(*in_one_format(*(some[:_ROWS_IN_FORMAT] for some in samples)))
     sample = np.concatenate(samples)
     rows = sample.astype(np.float64)
     rows /= np.maximum(np.abs(rows).max(axis=1, keepdims=True), np.finfo(np.float64).tiny)
@@ -219,6 +218,11 @@ def feature_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarn
         is_exact = min(side.itemsize for side in sides) > 4 and bool((sample.astype(np.float32) != sample).any())
     if variance < (TINY_VARIANCE_OF_FLOAT64 if is_exact else TINY_VARIANCE):
         yield warn("nearly_constant_features", {"variance": variance})
+
+
+def _sample(rows: Array) -> Array:
+    """Some hundred of the rows, at equal steps."""
+    return rows[:: max(1, len(rows) // 256)]
 
 
 def _format_warnings(p: Array, q: Array) -> Iterator[ScoreWarning]:
@@ -237,16 +241,16 @@ def _format_warnings(p: Array, q: Array) -> Iterator[ScoreWarning]:
 
 def scale_warnings(p_features: Array, q_features: Array) -> Iterator[ScoreWarning]:
     """Warning about rows of one set alone that were scaled to length 1, or that are far longer than the other's."""
-    lengths = []
-    if min(len(p_features), len(q_features)) < FEWEST_SCALED:
+    if min(len(p_features), len(q_features)) < _FEWEST_SCALED:
         return
+    lengths = []
     for side in (p_features, q_features):
-        rows = side[:: max(1, len(side) // 256)].astype(np.float64)
+        rows = _sample(side).astype(np.float64)
         largest = np.abs(rows).max(axis=1, initial=np.finfo(np.float64).tiny)
         lengths.append(largest * np.linalg.norm(rows / largest[:, None], axis=1))
     p_length, q_length = (float(np.median(side)) for side in lengths)
-    is_unit = [bool((np.abs(side - 1) < UNIT_ERROR).all()) for side in lengths]
-    least = 1 + 10 * UNIT_ERROR if is_unit[0] != is_unit[1] else SCALED
+    is_unit = [bool((np.abs(side - 1) < _UNIT_ERROR).all()) for side in lengths]
+    least = 1 + 10 * _UNIT_ERROR if is_unit[0] != is_unit[1] else SCALED
     if max(p_length, q_length) > least * min(p_length, q_length):
         yield warn("scaled_features", {"p_length": p_length, "q_length": q_length})
 

@@ -204,6 +204,13 @@ def test_what_cannot_be_read_is_an_error(make: Callable[[Path], Any], message: s
         compute_mauve(p_features=make(tmp_path), q_features=samples()[1])
 
 
+def test_hidden_files_of_a_folder_are_no_features(tmp_path: Path) -> None:
+    human, model = samples()
+    npy(human, tmp_path)
+    (tmp_path / "._1.npy").write_bytes(b"\0\5\26\7")  # as macOS writes beside each file
+    assert compute_mauve(p_features=tmp_path, q_features=model).n_p == len(human)
+
+
 def test_a_truncated_file_is_an_error(tmp_path: Path) -> None:
     path = npy(samples()[0], tmp_path)
     path.write_bytes(path.read_bytes()[:-100])

@@ -520,13 +520,15 @@ def test_aligned_files_have_the_prompts_of_their_rows(tmp_path: Path, caplog: py
     moved = prompted(tmp_path / "moved.jsonl", MODEL[:30], [1, 0, *range(2, 30)])
     others = prompted(tmp_path / "others.jsonl", MODEL[:30], [f"other {row}" for row in range(30)])
     run = {"featurize_model_name": "ngrams", **SMALL}
-    with pytest.raises(
-        ValueError, match="2 of 30 rows of q_text answer that of another row of p_text: leave aligned out"
-    ):
-        compute_mauve(p_text=human, q_text=moved, aligned=True, **run)
-    assert (
-        compute_mauve(p_text=human, q_text=others, aligned=True, **run).design == "aligned"
-    )  # in other words, perhaps
+    table = tmp_path / "moved.csv"  # whose numbers are texts
+    pd.DataFrame({"text": MODEL[:30], "prompt": [1, 0, *range(2, 30)]}).to_csv(table, index=False)
+    message = "2 of 30 rows of q_text answer that of another row of p_text: leave aligned out"
+    for texts in (moved, table):
+        with pytest.raises(ValueError, match=message):
+            compute_mauve(p_text=human, q_text=texts, aligned=True, **run)
+    numbered = prompted(tmp_path / "numbered.jsonl", MODEL[:30], [*range(29, -1, -1)], "doc_id")
+    for texts in (others, numbered):  # in other words, or in another field
+        assert compute_mauve(p_text=human, q_text=texts, aligned=True, **run).design == "aligned"
     caplog.clear()
     with caplog.at_level("INFO", "mauve_metric"):
         assert compute_mauve(p_text=human, q_text=moved, independent=True, **run).design == "independent"

@@ -259,7 +259,8 @@ def corpus_texts(
     for path in map(Path, paths):
         files = [path]
         if os.path.isdir(path):
-            files = sorted(file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(endings))
+            seen = (file for file in path.rglob("*") if file.is_file() and file.name[0] != ".")
+            files = sorted(file for file in seen if file.name.lower().endswith(endings))
             if not files:
                 raise ValueError(f"the folder {path} holds no file of texts: expected {', '.join(endings)}")
         else:

@@ -167,7 +167,7 @@ class Mauve(StoredTexts):
             kind: Kind = "text" if features is None else "set" if isinstance(features, FeatureSet) else "features"
             name, content = (texts_name, texts) if features is None else (features_name, features)
             groups = f"{side}_groups"
-            beside = texts if features is not None and texts else None
+            beside = None if features is None else texts or None
             sides[side] = InputSide(kind, name, content, beside, options.pop(groups, None), groups, choices)
         of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
         return MauveOutput(score_sides(sides, options, **of_compute))

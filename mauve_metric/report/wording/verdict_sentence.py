@@ -39,8 +39,7 @@ NOTES = {
     "garbled_texts": "wrongly decoded characters such as â€™ for ’ in {count} of {of}: save them as UTF-8, or use ftfy",
     "opening_in_one_set": "“{opening}” begins {count} of {of}: is it part of the text?",
     "rounded_features": "only the {set} features are rounded ({format}), which a classifier may recognise: round both",
-    "scaled_features": "rows of features have a length of {p_length:.3g} in the human set and of {q_length:.3g} in the "
-    "model's: scale both alike",
+    "scaled_features": "",
     "format_differs": "",
     "length_mismatch": "the texts differ in length: model {q_median_length:.0f}, others {p_median_length:.0f} "
     "{units}{check}",

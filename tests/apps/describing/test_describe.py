@@ -214,7 +214,7 @@ def test_tables(rows: dict[str, Measure]) -> None:
         ({"models": {"human": MODEL}}, "give the model another name"),
         ({"models": {}}, "at least one model"),
         ({"q_groups": {"m": "x" * 24}}, r"q_groups\['m'\] must hold one group, such as its prompt, for each"),
-        ({"q_groups": {"x": [1]}}, "q_groups must name models of m alone, got 'x' too"),
+        ({"q_groups": {"x": [1]}}, r"q_groups must have names of models as keys \(m\), got 'x'"),
         ({"q_groups": {"m": [1]}}, r"q_groups\['m'\] must hold one group for each of the \d+ texts .*, got 1"),
         ({"q_groups": [1]}, "q_groups must be a dict from names of models to groups, got list"),
         ({"prompts_of": {}}, r"unknown option 'prompts_of' \(did you mean 'q_groups'\?\)"),

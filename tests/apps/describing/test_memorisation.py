@@ -102,6 +102,7 @@ def write_corpus(folder: Path) -> None:
     import pyarrow.parquet
 
     lines = json.dumps({"text": "first"}) + "\n\n" + json.dumps({"text": STORY}) + "\n"
+    (folder / "._a.jsonl").write_bytes(b"\0\5\26\7")  # as macOS writes beside each file
     (folder / "a.jsonl").write_text(lines, encoding="utf-8")
     (folder / "b.txt").write_text(STORY.replace(" word3", "\nword3"), encoding="utf-8")
     (folder / "c.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
