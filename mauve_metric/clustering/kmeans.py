@@ -98,12 +98,15 @@ class _End(NamedTuple):
 def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
     """Iterate in each run, all in step, until none of its rows changes its bucket, or splitting gains nothing.
 
-    centres: the first ones of each run, (runs, k, r).
+    A run whose rounding errors decide repeats a few states for ever. Where a state comes again, it ends with the state
+    that it would have after max_iter iterations (Brent 1980). centres: the first ones of each run, (runs, k, r).
     """
     means = _Means(search.rows, *centres.shape[:2])
     runs = set(range(len(centres)))
+    kept = 0, centres, search.start(centres)  # an earlier state: iteration, centres, and buckets before it
+    last = [max_iter] * len(runs)
     ends: dict[int, _End] = {}
-    labels, lowest = search.start(centres), [float("inf")] * len(runs)
+    labels, lowest = kept[2], [float("inf")] * len(runs)
     for iteration in range(1, max_iter + 1):
         updated, was_split = means.update(labels, centres)
         moved = (updated != centres).any(axis=2)
@@ -116,11 +119,15 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
                 lowest[run] = min(cost, lowest[run])
             if not goes_on:
                 ends[run] = _End(centres[run], labels[run], search.cost(run), iteration)
+            elif np.array_equal(labels[run], kept[2][run]) and np.array_equal(updated[run], kept[1][run]):
+                last[run] = iteration + (max_iter - iteration) % (iteration - kept[0])
         moved[list(ends)] = False
         centres = updated
+        if iteration & (iteration - 1) == 0:
+            kept = iteration, centres, labels
         new = search.follow(centres, moved)
         for run in runs - ends.keys():
-            if iteration == max_iter:
+            if iteration == last[run]:
                 ends[run] = _End(centres[run], new[run], search.cost(run), iteration)
             elif np.array_equal(new[run], labels[run]):
                 ends[run] = _End(centres[run], new[run], search.cost(run), iteration + 1)

@@ -222,3 +222,36 @@ def test_the_largest_bucket_is_split_where_there_are_as_many_buckets_as_rows() -
     _split(centres, counts, 5)
     assert counts.tolist() == [0.75, 1, 0.75, 1.5, 1]
     np.testing.assert_allclose(centres[:, 0], [3, 4, 3, 3, 4], rtol=2.5 / 1024)
+
+
+class _Circling:
+    """Each row in turn has bucket 1 alone, as rounding errors may decide between rows that are nearly equal."""
+
+    def __init__(self, data: Floats) -> None:
+        self.rows, self.steps = data, 0
+
+    def start(self, centres: Floats) -> NDArray[np.int64]:
+        return self.labels(0)[None]
+
+    def follow(self, centres: Floats, moved: NDArray[np.bool_]) -> NDArray[np.int64]:
+        self.steps += 1
+        return self.labels(self.steps)[None]
+
+    def labels(self, step: int) -> NDArray[np.int64]:
+        return np.roll(np.arange(len(self.rows)) == 0, step).astype(np.int64)
+
+    def cost(self, run: int) -> float:
+        return 0.0
+
+
+@pytest.mark.parametrize("period", [2, 3, 7, 40])
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 20, *range(60, 67), 500])
+def test_a_run_that_goes_in_circles_ends_as_after_all_iterations(period: int, max_iter: int) -> None:
+    data = rows(period, 3, seed=5).astype(np.float32)
+    search = _Circling(data)
+    (end,) = kmeans_module._lloyd(search, data[None, :2], max_iter)
+    np.testing.assert_array_equal(end.labels, search.labels(max_iter))
+    before = search.labels(max_iter - 1)
+    expected = [data[before == bucket].mean(axis=0) for bucket in (0, 1)]
+    np.testing.assert_allclose(end.centres, expected, rtol=1e-5, atol=1e-6)
+    assert search.steps <= min(max_iter, 64 + 2 * period)
