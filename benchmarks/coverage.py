@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mauve_metric.clustering import kmeans
 from mauve_metric.measures import frontier
 from mauve_metric.measures.frontier import exact_area, frontier_integral
-from mauve_metric.uncertainty import intervals, jackknife, resampling
+from mauve_metric.uncertainty import ceilings, intervals, jackknife
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -127,7 +127,7 @@ def false_rejections(n: int, k: int, repeats: int, rng: np.random.Generator) -> 
         order = rng.permutation(2 * n)
         labels = np.empty(2 * n, dtype=np.int64)
         labels[order] = kmeans.kmeans(rows[order], k, num_redo=1, seed=int(rng.integers(2**30)))
-        p_value = resampling.permutation_test(labels[:n], labels[n:], k, 199, seed=int(rng.integers(2**30)))
+        p_value = ceilings.permutation_test(labels[:n], labels[n:], k, 199, seed=int(rng.integers(2**30)))
         rejected += p_value <= 0.05
     return rejected / repeats
 

@@ -27,7 +27,7 @@ from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.measures.frontier import exact_area, frontier_integral
 from mauve_metric.measures.groups import count_groups
 from mauve_metric.options import MauveConfig
-from mauve_metric.uncertainty import resampling
+from mauve_metric.uncertainty import ceilings
 from mauve_metric.uncertainty.closeness import Bound, debiased_estimates, joint_covariance
 from mauve_metric.uncertainty.differences import difference_of
 
@@ -151,7 +151,7 @@ def run(case: Case, shift: float, repeats: int, seed: int = 0) -> Found:
         counts = count_labels(labels[0], labels[1], k, *(groups or ()))
         found = debiased_estimates([counts], config)
         alone = debiased_estimates([Histograms(counts.p_counts, counts.q_counts)], config)
-        p_value = resampling.permutation_test(
+        p_value = ceilings.permutation_test(
             labels[0], labels[1], k, PERMUTATIONS, count_groups(*labels, *groups, k) if groups else None, repeat
         )
         covered = integral_covered = np.nan

@@ -19,7 +19,7 @@ from mauve_metric.clustering import kmeans
 from mauve_metric.clustering.histograms import count_labels
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.measures import frontier, precision_recall
-from mauve_metric.uncertainty import intervals, jackknife, resampling, score_warnings
+from mauve_metric.uncertainty import ceilings, intervals, jackknife, score_warnings
 
 
 def seconds(function: Callable[[], Any], repeats: int) -> float:
@@ -71,7 +71,7 @@ def main() -> None:
         "debiased scores, errors, intervals": lambda: intervals.estimate_scores(
             jackknife.debiased_frontier(p_counts, q_counts)
         ),
-        "ceiling": lambda: resampling.null_scores(p_counts, q_counts),
+        "ceiling": lambda: ceilings.null_scores(p_counts, q_counts),
         "exact area": lambda: frontier.exact_area(p, q),
         "precision-recall curve": lambda: precision_recall.prd_curve(p, q),
         "warnings": warnings,

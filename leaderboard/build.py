@@ -23,7 +23,7 @@ from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.plain_text import digits
 from mauve_metric.scoring.score import score_histograms
-from mauve_metric.uncertainty import resampling, score_warnings
+from mauve_metric.uncertainty import ceilings, score_warnings
 from mauve_metric.uncertainty.closeness import Bound, Closeness, closeness_of, debiased_estimates
 from mauve_metric.uncertainty.intervals import Estimate
 from mauve_metric.uncertainty.learned_score import debiased
@@ -276,7 +276,7 @@ def _following(histograms: Histograms, config: MauveConfig) -> dict[str, Any]:
     scores = score_histograms(histograms, config)
     found = {name: value for name, value in scores.items() if name != "curve_mixtures"}
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    null = resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points)
+    null = ceilings.null_scores(histograms.p_counts, histograms.q_counts, c, points)
     found |= {"mauve_ceiling": float(null.mean()), "mauve_ceiling_std": float(null.std(ddof=1))}
     rows = {name: row.compute for name, row in SCORES.items() if "shares" in row.inputs.forms}
     return found | {name: function(scores["p_hist"], scores["q_hist"]) for name, function in rows.items()}

@@ -161,7 +161,7 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
     """Cluster texts twice, divide them once, and draw few splits, where only a score's way is tested."""
     from mauve_metric.clustering import partition
     from mauve_metric.scoring import evaluation
-    from mauve_metric.uncertainty import learned_score, resampling, support_intervals
+    from mauve_metric.uncertainty import ceilings, learned_score, precision_recall_intervals
 
     with pytest.MonkeyPatch.context() as patch:
         file = request.path.relative_to(Path(__file__).parent)
@@ -171,8 +171,8 @@ def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
             patch.setattr(learned_score, "PERMUTATIONS", 19)
             patch.setattr(evaluation, "RUNS_OF_FEW_TEXTS", 2)
             patch.setattr(partition, "FINER_RUNS", 1)
-            patch.setattr(resampling, "CEILING_DRAWS", 8)
-            patch.setattr(support_intervals, "SPLITS", 4)
+            patch.setattr(ceilings, "CEILING_DRAWS", 8)
+            patch.setattr(precision_recall_intervals, "SPLITS", 4)
         yield
 
 

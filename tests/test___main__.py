@@ -67,9 +67,9 @@ def killed(path, text, **options):
         file.write(text[:1000])
     os.kill(os.getpid(), signal.SIGKILL)
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.report import rendering
+from mauve_metric.report import pages_and_figures
 pathlib.Path.write_text = killed
-rendering.chart_svg = lambda chart: "<svg></svg>"
+pages_and_figures.chart_svg = lambda chart: "<svg></svg>"
 sys.exit(main(sys.argv[1:]))
 """
 

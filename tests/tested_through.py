@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TESTED_THROUGH = {
-    "inputs/test_records.py": ("inputs/file_contents",),
+    "inputs/test_records.py": ("inputs/bytes_and_encodings",),
     "features/test_cache.py": ("runtime/cache_folder",),
     "hosts/cli/test_gate.py": ("hosts/cli/exit_status",),
     "measures/test_cross_fitting.py": ("measures/linear_classifier",),
@@ -72,7 +72,7 @@ TESTED_THROUGH = {
     "clustering/test_on_device.py": ("runtime/tensors",),
     "report/charts/test_figure.py": ("hosts/space/view/text_map",),
     "report/test_document.py": ("report/charts/intervals",),
-    "report/test_documents.py": ("results/comparison",),
-    "report/test_rendering.py": ("results/methods",),
+    "report/test_result_documents.py": ("results/comparison",),
+    "report/test_pages_and_figures.py": ("results/methods",),
     "hosts/evaluate/test_metric.py": ("hosts/evaluate/stored_texts",),
 }

@@ -32,8 +32,8 @@ from mauve_metric.features.row_blocks import (
     some_numbers,
     some_rows,
 )
-from mauve_metric.measures.auc import average_ranks
 from mauve_metric.measures.groups import GROUPS_A_BUCKET, stand_ins
+from mauve_metric.measures.roc_auc import average_ranks
 from mauve_metric.options import ResolvedConfig, RunOptions, config_fields, options_of_quantizer
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.devices import check_device

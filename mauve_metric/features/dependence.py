@@ -4,7 +4,7 @@ Folds, halves, permutations and errors keep texts of one group together. Texts t
 set, or nearly so, are a group where that is a property of the data: in the human set, or in both sets alike. Where the
 model repeats itself more than the human set does, its repeats are the model's own and count as often as it wrote them.
 Without declared prompts, pairs of both sets are found from equal openings and from features
-(`measures.shared_prompts`). Several answers to prompts of one set alone look like a model that repeats itself:
+(`measures.undeclared_pairs`). Several answers to prompts of one set alone look like a model that repeats itself:
 they are named, and no number depends on them.
 """
 
@@ -31,7 +31,7 @@ from mauve_metric.measures.groups import (
 )
 from mauve_metric.measures.p_values import upper_tail
 from mauve_metric.measures.repeats import LEAST_SHARE, find_repeats
-from mauve_metric.measures.shared_prompts import find_pairs, standardised
+from mauve_metric.measures.undeclared_pairs import find_pairs, standardised
 
 PairGroups: TypeAlias = tuple[Integers, Integers] | None  # codes of both sides; None: each text is alone
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from mauve_metric.inputs.bytes_and_encodings import PACKED_ENDINGS, inner_suffix
 from mauve_metric.inputs.fields import LOOKED_AT
-from mauve_metric.inputs.file_contents import PACKED_ENDINGS, inner_suffix
 from mauve_metric.inputs.records import ALL, SPLITS, Record, Rows
 from mauve_metric.inputs.tables import arrow_rows, parquet_rows, workbook_rows
 from mauve_metric.inputs.tool_formats import INSPECT, Format, format_of, inspect_rows

@@ -12,8 +12,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+from mauve_metric.inputs.bytes_and_encodings import check_content, decode, inner_suffix, read_bytes, unpacked
 from mauve_metric.inputs.fields import LOOKED_AT, Choice, Field, Role, choose, no_such_field, text_fields
-from mauve_metric.inputs.file_contents import check_content, decode, inner_suffix, read_bytes, unpacked
 from mauve_metric.inputs.file_types import (
     ReadOptions,
     RecordSource,

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from mauve_metric.inputs.bytes_and_encodings import decode, read_bytes
 from mauve_metric.inputs.fields import LOOKED_AT, choose
-from mauve_metric.inputs.file_contents import decode, read_bytes
 from mauve_metric.inputs.records import Rows, lines_of
 from mauve_metric.runtime.checks import check_path, quoted, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField

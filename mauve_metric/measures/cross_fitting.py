@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mauve_metric.arrays import Array, Counts, Features, Floats, Integers, Labels
-from mauve_metric.measures.auc import HeldOut, average_ranks
 from mauve_metric.measures.groups import linked_groups, sizes_of_groups
 from mauve_metric.measures.linear_classifier import Sides, Standardised, held_out_scores
 from mauve_metric.measures.p_values import positive
+from mauve_metric.measures.roc_auc import HeldOut, average_ranks
 from mauve_metric.measures.stacked_classifier import combined_scores, views
 from mauve_metric.runtime.threads import Start, run_when_asked
 

@@ -44,9 +44,9 @@ def find_repeats(p: Rows, q: Rows, seed: int = 25) -> tuple[Repeats, Repeats]:
     """Find the repeats within each of two sets of different rows.
 
     Args:
-        p, q: rows of `shared_prompts.standardised`, (n_p, d) and (n_q, d). seed: of the rows that are tested first.
+        p, q: rows of `undeclared_pairs.standardised`, (n_p, d) and (n_q, d). seed: of the rows that are tested first.
 
-    >>> from mauve_metric.measures.shared_prompts import standardised
+    >>> from mauve_metric.measures.undeclared_pairs import standardised
     >>> rng = np.random.default_rng(0)
     >>> answers = np.repeat(rng.normal(size=(40, 50)), 3, axis=0) + 0.5 * rng.normal(size=(120, 50))
     >>> human, model = find_repeats(*standardised(rng.normal(size=(120, 50)), answers))

@@ -266,9 +266,9 @@ class Comparison(SignedResult):
 
     def document(self) -> Document:
         """Build the document: first screen, warnings, the table of models, and those of the differences."""
-        from mauve_metric.report import documents
+        from mauve_metric.report import result_documents
 
-        return documents.of_comparison(self)
+        return result_documents.of_comparison(self)
 
     def plot(self) -> alt.VConcatChart:
         """The figures as one Altair chart (see `mauve_metric.report.charts.of_comparison`)."""
@@ -284,7 +284,7 @@ class Comparison(SignedResult):
             measures: the document of a description of the same models, which is added.
         """
         from mauve_metric.report.document import Document
-        from mauve_metric.report.rendering import report_page, save_page
+        from mauve_metric.report.pages_and_figures import report_page, save_page
 
         if measures is not None and not isinstance(measures, Document):
             raise wrong("measures", "the document of a description or None", measures)

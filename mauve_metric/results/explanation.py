@@ -176,9 +176,9 @@ class Explanation(Result):
 
     def document(self) -> Document:
         """Build the document: score, gap and parts, buckets with texts, and evidence of a classifier."""
-        from mauve_metric.report import documents
+        from mauve_metric.report import result_documents
 
-        return documents.of_explanation(self)
+        return result_documents.of_explanation(self)
 
     @property
     def signature(self) -> str:

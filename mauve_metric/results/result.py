@@ -275,9 +275,9 @@ class MauveResult(SignedResult):
 
         With several featurizers also the scores of each, and the warnings and signatures of the others.
         """
-        from mauve_metric.report import documents
+        from mauve_metric.report import result_documents
 
-        return documents.of_result(self)
+        return result_documents.of_result(self)
 
     def plot(self) -> alt.VConcatChart:
         """Draw the figures of this result as one Altair chart, which a notebook shows (see `charts.of_result`).

@@ -33,12 +33,12 @@ from mauve_metric.results.signature import signature_entries
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.tensors import ProjectedRows
 from mauve_metric.runtime.threads import Start, in_one_thread, run_when_asked, side_by_side
-from mauve_metric.uncertainty import jackknife, resampling, score_warnings
+from mauve_metric.uncertainty import ceilings, jackknife, score_warnings
 from mauve_metric.uncertainty.closeness import Bound, Estimates, debiased_estimates
 from mauve_metric.uncertainty.format_check import UNCHECKED, check_format, format_warnings, wrapping_warnings
 from mauve_metric.uncertainty.jackknife import CurveBand
 from mauve_metric.uncertainty.learned_score import Learned, learned_score, permuted_aucs
-from mauve_metric.uncertainty.support_intervals import SupportIntervals, support_errors, support_intervals
+from mauve_metric.uncertainty.precision_recall_intervals import SupportIntervals, support_errors, support_intervals
 
 logger = logging.getLogger(__name__)
 
@@ -80,9 +80,9 @@ def mauve_of(histograms: Histograms, config: MauveConfig) -> float:
 
 
 def equal_sets(histograms: Histograms, config: MauveConfig) -> Floats:
-    """MAUVE of pairs of equal sets of these sizes on these buckets (`resampling.null_scores`)."""
+    """MAUVE of pairs of equal sets of these sizes on these buckets (`ceilings.null_scores`)."""
     c, points = config.mauve_scaling_factor, config.divergence_curve_discretization_size
-    return resampling.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
+    return ceilings.null_scores(histograms.p_counts, histograms.q_counts, c, points, groups=histograms.groups)
 
 
 def curve_band(histograms: Histograms, config: MauveConfig) -> CurveBand:
@@ -101,7 +101,7 @@ def permutation_p_value(p: FeatureSet, q: FeatureSet, partition: Partition, conf
     p_labels, q_labels = partition.labels_without_sets
     k = int(max(p_labels.max(), q_labels.max())) + 1
     groups = count_groups(p_labels, q_labels, p.groups, q.groups, k)
-    return resampling.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
+    return ceilings.permutation_test(p_labels, q_labels, k, config.permutations, groups, config.seed)
 
 
 def log_warnings(result: MauveResult) -> None:

@@ -14,7 +14,7 @@ from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.options import MauveConfig
-from mauve_metric.uncertainty import intervals, jackknife, resampling
+from mauve_metric.uncertainty import ceilings, intervals, jackknife
 from mauve_metric.uncertainty.differences import effect_covariance
 from mauve_metric.uncertainty.learned_score import Learned
 from mauve_metric.uncertainty.score_warnings import few_texts_a_bucket
@@ -130,7 +130,7 @@ class Bound:
         """Return whether MAUVE of the histograms is lower than chance makes that of equal sets in these buckets."""
         runs, c = self.histograms, config.mauve_scaling_factor
         areas = [curve_area(divergence_curve(*run.probabilities(), c)) for run in runs]
-        null = resampling.null_scores(runs[0].p_counts, runs[0].q_counts, c, groups=runs[0].groups)
+        null = ceilings.null_scores(runs[0].p_counts, runs[0].q_counts, c, groups=runs[0].groups)
         deviations = t_quantile(level or config.confidence_level)
         return float(np.mean(areas)) < float(null.mean() - deviations * null.std(ddof=1))
 

@@ -19,7 +19,6 @@ from mauve_metric.features.row_blocks import (
     order_of_keys,
     some_numbers,
 )
-from mauve_metric.measures.auc import auc_of_scores
 from mauve_metric.measures.cross_fitting import (
     FEWEST_TO_CLASSIFY,
     buckets_of_ranks,
@@ -30,6 +29,7 @@ from mauve_metric.measures.cross_fitting import (
     without_large,
 )
 from mauve_metric.measures.linear_classifier import Sides
+from mauve_metric.measures.roc_auc import auc_of_scores
 from mauve_metric.options import MauveConfig
 from mauve_metric.runtime import tensors
 from mauve_metric.runtime.threads import Start, fitting_threads, run_when_asked

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mauve_metric.apps.judging.preference_tables import read_preferences
-from mauve_metric.inputs.file_contents import WrongEncoding
+from mauve_metric.inputs.bytes_and_encodings import WrongEncoding
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.runtime.errors import DamagedFile, UnknownEnding
 

@@ -8,7 +8,7 @@ import pytest
 from mauve_metric.arrays import Integers
 from mauve_metric.measures import repeats
 from mauve_metric.measures.repeats import CHANCE, LEAST_SHARE, NEIGHBOURS, _groups, _nearest, find_repeats
-from mauve_metric.measures.shared_prompts import standardised
+from mauve_metric.measures.undeclared_pairs import standardised
 
 
 def answers(rng: np.random.Generator, numbers: Integers, d: int = 100, correlation: float = 0.8) -> np.ndarray:

@@ -26,7 +26,7 @@ from mauve_metric.scoring import score
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
 from mauve_metric.scoring.score import _tested, score_histograms
 from mauve_metric.uncertainty import score_warnings
-from mauve_metric.uncertainty.resampling import null_scores
+from mauve_metric.uncertainty.ceilings import null_scores
 
 TEXTS = [f"Ship number {i} left the {'harbour' if i % 3 else 'river'} with {i * 7 % 11} sailors." for i in range(24)]
 

@@ -12,7 +12,7 @@ from scipy.stats import norm
 from mauve_metric.clustering.histograms import Histograms, count_labels
 from mauve_metric.measures.frontier import curve_area, divergence_curve
 from mauve_metric.options import MauveConfig
-from mauve_metric.uncertainty import resampling
+from mauve_metric.uncertainty import ceilings
 from mauve_metric.uncertainty.closeness import Bound, _mean, closeness_of, debiased_estimates, joint_covariance
 from mauve_metric.uncertainty.intervals import Estimate, debiased_scores
 from mauve_metric.uncertainty.jackknife import frontier_of
@@ -82,7 +82,7 @@ def test_the_score_of_equal_sets_is_left_at_the_level_of_the_interval() -> None:
     item = Bound("groups", labels, None)
     run = item.histograms[0]
     assert run.p_counts.tolist() == np.bincount(labels[0][0], minlength=10).tolist()
-    equal = resampling.null_scores(run.p_counts, run.q_counts, CONFIG.mauve_scaling_factor)
+    equal = ceilings.null_scores(run.p_counts, run.q_counts, CONFIG.mauve_scaling_factor)
     area = statistics.fmean(curve_area(divergence_curve(*one.probabilities())) for one in item.histograms)
     deviations = (statistics.fmean(equal) - area) / statistics.stdev(equal)
     level = 2 * norm.cdf(deviations) - 1  # of both sides, by scipy

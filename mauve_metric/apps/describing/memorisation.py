@@ -23,8 +23,8 @@ from mauve_metric.apps.describing.duplicates.repeated_substrings import (
 from mauve_metric.apps.describing.word_diversity.splitting import spaced_tokens
 from mauve_metric.apps.lexical.tokens import Tokens, number_tokens
 from mauve_metric.arrays import Floats, Integers
+from mauve_metric.inputs.bytes_and_encodings import decode
 from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
-from mauve_metric.inputs.file_contents import decode
 from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.json_rows import loaded

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mauve_metric.inputs.file_contents import read_bytes
+from mauve_metric.inputs.bytes_and_encodings import read_bytes
 from mauve_metric.inputs.json_rows import loaded
 from mauve_metric.results.result import WrittenText
 from mauve_metric.runtime.checks import shown

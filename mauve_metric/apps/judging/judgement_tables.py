@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from mauve_metric.inputs.file_contents import WrongEncoding, check_content, decode, read_bytes
+from mauve_metric.inputs.bytes_and_encodings import WrongEncoding, check_content, decode, read_bytes
 from mauve_metric.inputs.file_types import FILE_TYPES, type_of
 from mauve_metric.inputs.json_rows import json_rows
 from mauve_metric.inputs.records import Record, Rows

@@ -11,7 +11,7 @@ from dataclasses import Field
 from typing import Any, TypeVar
 
 from mauve_metric.apps.studies.protocols import PROTOCOLS, with_protocol
-from mauve_metric.hosts.spelling import SHELL, flag_of
+from mauve_metric.hosts.flags_and_labels import SHELL, flag_of
 from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import FEATURE_FILES
 from mauve_metric.options import FEATURIZER_SETS, VERBATIM, config_fields, run_fields

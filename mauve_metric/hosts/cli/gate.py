@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.features.pretrained import MODEL_FOLDERS
 from mauve_metric.features.text_functions import TEXT_FUNCTIONS
-from mauve_metric.hosts.spelling import SHELL
+from mauve_metric.hosts.flags_and_labels import SHELL
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.measures.p_values import holm
 from mauve_metric.options import config_fields

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mauve_metric.hosts.spelling import SHELL, flag_of
+from mauve_metric.hosts.flags_and_labels import SHELL, flag_of
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.records import split_field, split_where
 from mauve_metric.runtime.checks import did_you_mean
@@ -284,7 +284,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
                     tell(SHELL.respell(note))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
-            from mauve_metric.report.rendering import save_chart
+            from mauve_metric.report.pages_and_figures import save_chart
 
             save_chart(result.plot(), options.plot)
         if options.report is not None:

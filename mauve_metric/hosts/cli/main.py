@@ -21,7 +21,7 @@ from pathlib import Path
 from mauve_metric.hosts.cli.exit_status import CLOSED_PIPE, ERROR, INTERRUPTED
 from mauve_metric.hosts.cli.flags import CommandParser
 from mauve_metric.hosts.cli.inputs_and_outputs import check_output_files, drop_output, named_file, tell
-from mauve_metric.hosts.spelling import SHELL
+from mauve_metric.hosts.flags_and_labels import SHELL
 from mauve_metric.inputs.file_types import type_by_name
 from mauve_metric.inputs.records import split_field
 from mauve_metric.runtime.checks import did_you_mean

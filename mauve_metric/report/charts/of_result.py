@@ -21,7 +21,7 @@ from mauve_metric.report.wording.words import reference_text, with_reference
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_value, signature_number
 from mauve_metric.runtime.plain_text import digits, figure_text, in_brackets, interval_words, printable
-from mauve_metric.uncertainty import resampling
+from mauve_metric.uncertainty import ceilings
 from mauve_metric.uncertainty.jackknife import CurveBand
 
 _SCORE_ROW = 20  # pixels
@@ -218,7 +218,7 @@ def equal_curves(result: MauveResult) -> tuple[Floats, Floats] | None:
     counted = count_labels(result.p_labels, result.q_labels, result.num_buckets, *(codes or ()))
     c = signature_number(result.signature_entries, "mauve_scaling_factor")
     points = int(signature_number(result.signature_entries, "divergence_curve_discretization_size"))
-    return resampling.null_curves(counted.p_counts, counted.q_counts, c, points, groups=counted.groups)
+    return ceilings.null_curves(counted.p_counts, counted.q_counts, c, points, groups=counted.groups)
 
 
 def divergence_curve_reading(result: MauveResult) -> str:

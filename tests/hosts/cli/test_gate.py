@@ -19,7 +19,7 @@ from mauve_metric import Comparison, MauveResult, compare, compute_mauve
 from mauve_metric.hosts.cli.commands import compare as command_of_compare
 from mauve_metric.hosts.cli.gate import changes, closeness_below, read_scores
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.hosts.spelling import SHELL
+from mauve_metric.hosts.flags_and_labels import SHELL
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT
 
 RNG = np.random.default_rng(5)

@@ -18,6 +18,7 @@ from visitors import LIMITS, archived, give, press, rows_read, spec, visitor
 
 from mauve_metric import Comparison, compare, compute_mauve
 from mauve_metric.hosts.cli import main as cli
+from mauve_metric.hosts.flags_and_labels import PAGE
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.session.sessions import Shown
@@ -25,10 +26,9 @@ from mauve_metric.hosts.space.view import takeaway
 from mauve_metric.hosts.space.view.handlers import Handlers
 from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.hosts.space.view.text_map import map_chart
-from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.charts.figure import COLORS
 from mauve_metric.report.charts.of_result import precision_recall_reading
-from mauve_metric.report.rendering import save_chart
+from mauve_metric.report.pages_and_figures import save_chart
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.runtime.plain_text import digits
 

@@ -13,7 +13,7 @@ from visitors import compare, experts, hover, paste, unpacked, upload
 
 import mauve_metric
 from mauve_metric import compute_mauve
-from mauve_metric.hosts.spelling import PAGE
+from mauve_metric.hosts.flags_and_labels import PAGE
 from mauve_metric.report.charts.figure import COLORS, TOO_MUCH
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 

@@ -13,9 +13,9 @@ from mauve_metric.apps.lexical.ngrams import letter_runs, word_counts
 from mauve_metric.apps.lexical.tokens import Tokens
 from mauve_metric.arrays import Array, Integers, MeasuredValue
 from mauve_metric.features.row_blocks import in_one_format
-from mauve_metric.measures.auc import HeldOut, auc_of_scores, estimate_of_scores
 from mauve_metric.measures.cross_fitting import FEWEST_TO_CLASSIFY, assign_folds, check_groups, cross_fit, same_rows
 from mauve_metric.measures.groups import same_origin
+from mauve_metric.measures.roc_auc import HeldOut, auc_of_scores, estimate_of_scores
 from mauve_metric.runtime.threads import one_blas_thread
 
 STRENGTHS = tuple(10.0**power for power in range(-4, 1))  # C of a logistic regression

@@ -14,9 +14,9 @@ from mauve_metric.apps.describing.distances.discriminators import accuracy_of_sc
 from mauve_metric.apps.describing.likelihood import per_token
 from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 from mauve_metric.arrays import Floats, Integers, MeasuredValue
-from mauve_metric.measures.auc import HeldOut
 from mauve_metric.measures.cross_fitting import assign_folds, cross_fit
 from mauve_metric.measures.groups import same_origin
+from mauve_metric.measures.roc_auc import HeldOut
 
 _FIXED = ("revision", "tokenizer", "dtype", "max_text_length", "decoder")  # of an identity: what both sides must share
 

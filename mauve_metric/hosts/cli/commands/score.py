@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mauve_metric.hosts.cli.exit_status import failed_gate
 from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result, show_result_of, tell, two_sides
-from mauve_metric.hosts.spelling import flag_of
+from mauve_metric.hosts.flags_and_labels import flag_of
 from mauve_metric.options import config_fields, run_fields
 from mauve_metric.runtime.outputs import REPORT_FILES
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mauve_metric.features.sides import Groups, shared_prompts
+from mauve_metric.hosts.flags_and_labels import PAGE
 from mauve_metric.hosts.space.limits import Limits, check_texts
-from mauve_metric.hosts.spelling import PAGE
+from mauve_metric.inputs.bytes_and_encodings import WrongEncoding
 from mauve_metric.inputs.fields import Role
-from mauve_metric.inputs.file_contents import WrongEncoding
 from mauve_metric.inputs.files import PROMPT_FIELDS, TextFile
 from mauve_metric.inputs.records import ALL, is_people, split_where
 from mauve_metric.inputs.tables import parquet_batches, reading_parquet

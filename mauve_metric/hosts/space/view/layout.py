@@ -9,6 +9,7 @@ from typing import Literal
 import gradio as gr
 
 from mauve_metric.features.embedding_server import PREFIX
+from mauve_metric.hosts.flags_and_labels import ALIGNED
 from mauve_metric.hosts.space.limits import Limits
 from mauve_metric.hosts.space.session.examples import SECOND, example_files, others_by_default
 from mauve_metric.hosts.space.session.measuring import GROUPS
@@ -16,7 +17,6 @@ from mauve_metric.hosts.space.session.run import forecast
 from mauve_metric.hosts.space.session.sessions import LONGEST_NAME
 from mauve_metric.hosts.space.view import markup
 from mauve_metric.hosts.space.view.settings import panel_controls, play_controls
-from mauve_metric.hosts.spelling import ALIGNED
 from mauve_metric.inputs.file_types import named_endings, upload_endings
 from mauve_metric.options import page_fields
 from mauve_metric.runtime.checks import listed

@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.description import Description
+from mauve_metric.hosts.flags_and_labels import ALIGNED, PAGE, label_of
 from mauve_metric.hosts.space.session.uploads import TextSet, every_text
 from mauve_metric.hosts.space.view.settings import PLAY, panel_names
-from mauve_metric.hosts.spelling import ALIGNED, PAGE, label_of
 from mauve_metric.options import HUMAN
 from mauve_metric.report.document import Prose, Table
 from mauve_metric.report.first_screen import featurizers_table

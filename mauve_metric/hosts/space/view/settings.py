@@ -14,9 +14,9 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
+from mauve_metric.hosts.flags_and_labels import label_of
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 from mauve_metric.hosts.space.session import bars
-from mauve_metric.hosts.spelling import label_of
 from mauve_metric.options import HUMAN, VERBATIM, page_fields, split_options
 from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, Facts, facts_of, verdict_sentence
 from mauve_metric.results.result import MauveResult, VerdictWord

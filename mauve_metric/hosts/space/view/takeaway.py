@@ -11,15 +11,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mauve_metric.apps.describing.description import Description
+from mauve_metric.hosts.flags_and_labels import flag_of
 from mauve_metric.hosts.space.limits import other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.session.scoring import Scored
 from mauve_metric.hosts.space.session.uploads import TextSet, shared_prompts_of
 from mauve_metric.hosts.space.view.headline import first_screen_values
 from mauve_metric.hosts.space.view.markup import render, warnings_of
-from mauve_metric.hosts.spelling import flag_of
 from mauve_metric.options import page_fields
-from mauve_metric.report.rendering import save_chart
+from mauve_metric.report.pages_and_figures import save_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.optional_imports import import_vl_convert

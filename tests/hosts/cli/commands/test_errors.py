@@ -8,7 +8,7 @@ import pytest
 
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.cli.warning_guide import ADVICE
-from mauve_metric.hosts.spelling import SHELL
+from mauve_metric.hosts.flags_and_labels import SHELL
 from mauve_metric.runtime.errors import KINDS
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from mauve_metric import MauveResult, compare, compute_mauve
+from mauve_metric.hosts.flags_and_labels import PAGE
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.hosts.space.view import headline as page
 from mauve_metric.hosts.space.view.markup import verdicts
-from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.report.wording.words import learned_sentence
 from mauve_metric.runtime.plain_text import digits

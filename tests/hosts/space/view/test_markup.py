@@ -10,9 +10,9 @@ import pytest
 
 from mauve_metric import Explanation, MauveResult, explain
 from mauve_metric.features.text_functions import NgramUse
+from mauve_metric.hosts.flags_and_labels import PAGE
 from mauve_metric.hosts.space.session.uploads import TextSet
 from mauve_metric.hosts.space.view import markup
-from mauve_metric.hosts.spelling import PAGE
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, NOTES
 from mauve_metric.results.explanation import ScoredText
 from mauve_metric.uncertainty.score_warnings import ScoreWarning

@@ -10,7 +10,7 @@ from scipy.stats import t
 from mauve_metric.measures.knn_precision_recall import ROUNDING, support_scores
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.uncertainty.mean_intervals import wilson_interval
-from mauve_metric.uncertainty.support_intervals import (
+from mauve_metric.uncertainty.precision_recall_intervals import (
     SPLITS,
     SupportErrors,
     SupportIntervals,
@@ -73,8 +73,8 @@ def test_the_variance_of_a_sample_is_that_of_as_many_texts_as_there_are(
         def scores_of_halves(self, *_: object) -> np.ndarray:
             return np.array([[0.4, 0.6]] * 2)
 
-    monkeypatch.setattr("mauve_metric.uncertainty.support_intervals.MOST_ROWS", 60)
-    monkeypatch.setattr("mauve_metric.uncertainty.support_intervals._Balls", Halves)
+    monkeypatch.setattr("mauve_metric.uncertainty.precision_recall_intervals.MOST_ROWS", 60)
+    monkeypatch.setattr("mauve_metric.uncertainty.precision_recall_intervals._Balls", Halves)
     rows = np.random.default_rng(0).normal(size=(n_p + n_q, 2)).astype("f4")
     scores = support_scores(rows[:n_p], rows[n_p:])._replace(precision=0.5, recall=0.5)
     found = support_intervals(scores, support_errors(rows[:n_p], rows[n_p:], None, 4, 0), 0.95)

@@ -10,8 +10,8 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from mauve_metric.apps.describing.distances import discriminators
 from mauve_metric.apps.describing.distances.discriminators import accuracy_of_scores
-from mauve_metric.measures.auc import HeldOut, auc_of_scores
 from mauve_metric.measures.cross_fitting import assign_folds
+from mauve_metric.measures.roc_auc import HeldOut, auc_of_scores
 
 
 def two_sides(seed: int, n_p: int, n_q: int, d: int, shift: float) -> tuple[np.ndarray, np.ndarray]:

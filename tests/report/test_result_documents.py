@@ -11,8 +11,8 @@ import pytest
 from samples import ROOT, script
 
 from mauve_metric import Comparison
-from mauve_metric.report.documents import DIFFERENCE_COLUMNS
 from mauve_metric.report.first_screen import featurizers_table, first_screen
+from mauve_metric.report.result_documents import DIFFERENCE_COLUMNS
 from mauve_metric.runtime.plain_text import rounded_up
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mauve_metric import compute_mauve
 from mauve_metric.measures import frontier
 from mauve_metric.measures.groups import count_groups
-from mauve_metric.uncertainty import intervals, resampling
+from mauve_metric.uncertainty import ceilings, intervals
 
 Floats = NDArray[np.float64]
 
@@ -37,9 +37,9 @@ def test_ceiling_is_the_local_form(k: int, n_p: int, n_q: int) -> None:
     expected = intervals.local_form(5 * (k - 1) * (1 / n_p + 1 / n_q) / 2)
     # the local form is of second order and too high by about .003 at ten texts a bucket (.966 against .963); the mean
     # of 40 draws has a standard error of .002 at 500 texts
-    found = float(resampling.null_scores(p_counts, q_counts).mean())
+    found = float(ceilings.null_scores(p_counts, q_counts).mean())
     assert found == pytest.approx(expected, rel=0, abs=0.01)
-    assert found == float(resampling.null_scores(p_counts, q_counts).mean())
+    assert found == float(ceilings.null_scores(p_counts, q_counts).mean())
     again = [
         frontier.curve_area(frontier.divergence_curve(rng.multinomial(n_p, p) / n_p, rng.multinomial(n_q, p) / n_q))
         for _ in range(40)
@@ -49,15 +49,15 @@ def test_ceiling_is_the_local_form(k: int, n_p: int, n_q: int) -> None:
 
 def test_draws_with_buckets_alike_are_scored_as_one_by_one() -> None:
     p_counts, q_counts = np.array([3, 9, 0, 4, 3]), np.array([1, 8, 5, 7, 1])
-    splits = resampling._random_splits(p_counts, q_counts, resampling.CEILING_DRAWS, np.random.default_rng(25))
+    splits = ceilings._random_splits(p_counts, q_counts, ceilings.CEILING_DRAWS, np.random.default_rng(25))
     alone = [frontier.curve_area(frontier.divergence_curve(p, q, 5.0, 5)) for p, q in zip(*splits, strict=True)]
-    assert resampling.null_scores(p_counts, q_counts, num_points=5).tolist() == alone
+    assert ceilings.null_scores(p_counts, q_counts, num_points=5).tolist() == alone
 
 
 def test_null_curves_are_means_over_the_draws_of_the_ceiling() -> None:
     p_counts, q_counts = np.array([3, 9, 0, 4, 3]), np.array([1, 8, 5, 7, 1])
-    splits = resampling._random_splits(p_counts, q_counts, resampling.CEILING_DRAWS, np.random.default_rng(25))
-    divergence, precision_recall = resampling.null_curves(p_counts, q_counts, num_points=5)
+    splits = ceilings._random_splits(p_counts, q_counts, ceilings.CEILING_DRAWS, np.random.default_rng(25))
+    divergence, precision_recall = ceilings.null_curves(p_counts, q_counts, num_points=5)
     alone = [frontier.divergence_curve(p, q, 5.0, 5) for p, q in zip(*splits, strict=True)]
     np.testing.assert_allclose(divergence, np.mean(alone, axis=0), atol=1e-12)
     # 51 slopes at equal angles inside of 0° and 90°
@@ -71,7 +71,7 @@ def test_null_curves_are_means_over_the_draws_of_the_ceiling() -> None:
 
 
 def test_ceiling_of_one_bucket_is_one() -> None:
-    assert (resampling.null_scores(np.array([5]), np.array([7])) == 1).all()
+    assert (ceilings.null_scores(np.array([5]), np.array([7])) == 1).all()
 
 
 @pytest.mark.parametrize("points", [2, 25])
@@ -109,7 +109,7 @@ def p_values(make: Callable[[np.random.Generator], tuple[Counts, Counts]], k: in
         one, other = make(rng)
         rows = np.arange(len(one))
         groups = count_groups(one, other, rows, rows, k) if paired else None
-        found.append(resampling.permutation_test(one, other, k, 99, groups, seed))
+        found.append(ceilings.permutation_test(one, other, k, 99, groups, seed))
     return np.array(found)
 
 
@@ -126,8 +126,8 @@ def test_p_values_are_uniform_when_nothing_differs(paired: bool) -> None:
 def test_p_value_of_different_sets_is_small() -> None:
     p, q = population(20, 0.7)
     rng = np.random.default_rng(7)
-    assert resampling.permutation_test(labels(rng, p, 500), labels(rng, q, 500), 20) == 1 / 1000
-    assert resampling.permutation_test(np.arange(30) % 2, np.full(20, 2), 3, 99) == 1 / 100
+    assert ceilings.permutation_test(labels(rng, p, 500), labels(rng, q, 500), 20) == 1 / 1000
+    assert ceilings.permutation_test(np.arange(30) % 2, np.full(20, 2), 3, 99) == 1 / 100
 
 
 @pytest.mark.parametrize("first_of_q", [0, 4, 10])
@@ -141,7 +141,10 @@ def test_signs_are_those_of_the_groups_deviations_from_their_side(first_of_q: in
     groups = count_groups(drawn[0], drawn[1], drawn[2], drawn[3], k)
     assert groups is not None
     pooled = np.bincount(np.r_[drawn[0], drawn[1]], minlength=k) / 140
-    found, signs = resampling._flip_signs(groups, k, 30, np.random.default_rng(5)), np.random.default_rng(5)
+    found, signs = (
+        ceilings._flip_signs(groups, k, 30, np.random.default_rng(5)),
+        np.random.default_rng(5),
+    )
     least = 0.0
     for side in range(2):
         labels_of, codes = drawn[side], drawn[2 + side]
@@ -165,7 +168,7 @@ def test_signs_of_one_and_of_two_groups_allow_for_their_number(number: int, move
     p, q = np.repeat([0, 1, 0, 1], [6, 4, 4, 6]), np.arange(40) % 2
     groups = count_groups(p, q, np.arange(20) * number // 20, 10 + q, 2)
     assert groups is not None
-    found, _ = resampling._flip_signs(groups, 2, 40, np.random.default_rng(0))
+    found, _ = ceilings._flip_signs(groups, 2, 40, np.random.default_rng(0))
     assert np.unique(found[:, 0].round(9)) == pytest.approx([0.5 + move for move in moves], abs=1e-8)
 
 
@@ -190,7 +193,7 @@ def test_groups_of_one_side_change_sides_as_a_whole_where_both_have_like_sizes(
     p, q = np.split(labels, [sum(p_sizes)])
     groups = count_groups(p, q, p, q, k + 1)
     assert groups is not None
-    sides = resampling._grouped_splits(groups, k + 1, 20, np.random.default_rng(3))
+    sides = ceilings._grouped_splits(groups, k + 1, 20, np.random.default_rng(3))
     on_p, on_q = (side > 0 for side in sides)
     assert bool((on_p[:, :k] ^ on_q[:, :k]).all()) is are_whole
     for side in sides:
@@ -201,11 +204,11 @@ def test_groups_of_one_side_change_sides_as_a_whole_where_both_have_like_sizes(
 
 def test_p_value_of_equal_counts_is_one() -> None:
     one = np.repeat(np.arange(5), 8)
-    assert resampling.permutation_test(one, one, 5, 99) == 1
+    assert ceilings.permutation_test(one, one, 5, 99) == 1
     many = np.repeat(one, 1000)  # which are permuted in parts
-    assert resampling.permutation_test(many, many, 5, 99) == 1
+    assert ceilings.permutation_test(many, many, 5, 99) == 1
     rows = np.arange(len(one))
-    assert resampling.permutation_test(one, one, 5, 99, count_groups(one, one, rows, rows, 5)) == 1
+    assert ceilings.permutation_test(one, one, 5, 99, count_groups(one, one, rows, rows, 5)) == 1
 
 
 @pytest.mark.more
@@ -232,7 +235,7 @@ def test_pairs_need_equal_sizes() -> None:
 
 def test_random_splits_have_the_right_margins() -> None:
     p_counts, q_counts = np.array([9, 0, 5, 1, 0]), np.array([3, 4, 8, 0, 0])
-    p, q = resampling._random_splits(p_counts, q_counts, 4000, np.random.default_rng(8))
+    p, q = ceilings._random_splits(p_counts, q_counts, 4000, np.random.default_rng(8))
     pooled = p_counts + q_counts
     assert p.shape == q.shape == (4000, 5)
     assert (p >= 0).all() and (q >= 0).all()
@@ -249,7 +252,7 @@ def test_random_splits_have_the_right_margins() -> None:
 def swapped_pairs(one: Counts, other: Counts, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     groups = count_groups(one, other, np.arange(len(one)), np.arange(len(one)), k)
     assert groups is not None
-    return resampling._grouped_splits(groups, k, draws, rng)
+    return ceilings._grouped_splits(groups, k, draws, rng)
 
 
 def enumerated(p_labels: Counts, q_labels: Counts, p_groups: Counts, q_groups: Counts, k: int) -> float:
@@ -288,7 +291,7 @@ def test_p_value_is_the_share_of_all_divisions(p_groups: Any, q_groups: Any) -> 
     for _ in range(2):
         p_labels, q_labels = rng.integers(k, size=7), rng.integers(k, size=7)
         groups = count_groups(p_labels, q_labels, p_groups, q_groups, k)
-        found = resampling.permutation_test(p_labels, q_labels, k, 3000, groups, seed=1)
+        found = ceilings.permutation_test(p_labels, q_labels, k, 3000, groups, seed=1)
         share = enumerated(p_labels, q_labels, p_groups, q_groups, k)
         # a share of 3000 draws, four standard errors; the real division is one more of them
         assert abs(found - share) < 4 * math.sqrt(share * (1 - share) / 3000) + 1 / 3000

@@ -10,7 +10,7 @@ import pytest
 
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.cli.warning_guide import ADVICE
-from mauve_metric.hosts.spelling import PAGE, SHELL
+from mauve_metric.hosts.flags_and_labels import PAGE, SHELL
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, NOTES
 from mauve_metric.runtime.errors import KINDS
 from mauve_metric.uncertainty.score_warnings import UNDECLARED

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mauve_metric.measures import shared_prompts
-from mauve_metric.measures.shared_prompts import _neighbours, find_pairs, standardised
+from mauve_metric.measures import undeclared_pairs
+from mauve_metric.measures.undeclared_pairs import _neighbours, find_pairs, standardised
 
 
 def correlated(rng: np.random.Generator, n: int, d: int, correlation: float) -> tuple[np.ndarray, np.ndarray]:
@@ -55,7 +55,7 @@ def test_mutual_neighbours_must_be_three_standard_errors_more_than_chance(
     cosines = np.r_[np.full(near, 0.99), np.full(pairs - near, 0.5), np.zeros(100 - pairs)].astype(np.float32)[:, None]
     p, q = rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:]
     by_chance = numbers, numbers % 2 == 0, np.full(100, 2.0)
-    monkeypatch.setattr(shared_prompts, "_split", lambda *_: by_chance)
+    monkeypatch.setattr(undeclared_pairs, "_split", lambda *_: by_chance)
     np.testing.assert_array_equal(find_pairs(p, q), np.stack([numbers[:found]] * 2, axis=1))
 
 
@@ -69,11 +69,11 @@ def test_the_share_of_pairs_by_chance_is_that_of_the_rows_without_a_partner(
     """
     rows, numbers, shares = np.eye(200, dtype=np.float32), np.arange(100), []
     cosines = np.r_[np.full(pairs, 0.9), np.zeros(100 - pairs)].astype(np.float32)[:, None]
-    monkeypatch.setattr(shared_prompts, "_split", lambda *_: (numbers, numbers % 2 == 0, np.full(100, 2.0)))
-    monkeypatch.setattr(shared_prompts, "_least_gap", lambda *numbers: shares.append(numbers[2]) or numbers[1].min())
+    monkeypatch.setattr(undeclared_pairs, "_split", lambda *_: (numbers, numbers % 2 == 0, np.full(100, 2.0)))
+    monkeypatch.setattr(undeclared_pairs, "_least_gap", lambda *numbers: shares.append(numbers[2]) or numbers[1].min())
     found = find_pairs(rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:])
     assert shares == pytest.approx([share * 0.5 / (pairs / 100)]) and len(found) == pairs
-    monkeypatch.setattr(shared_prompts, "_split", lambda *_: (numbers, numbers >= 0, np.full(100, 2.0)))
+    monkeypatch.setattr(undeclared_pairs, "_split", lambda *_: (numbers, numbers >= 0, np.full(100, 2.0)))
     find_pairs(rows[:100], cosines * rows[:100] + np.sqrt(1 - cosines**2) * rows[100:])
     assert shares[1:] == [1.0]  # where all rows of the splits have a neighbour
 
@@ -98,29 +98,29 @@ def test_the_least_gap_leaves_one_pair_of_twenty_to_chance() -> None:
         for gap in sorted(np.percentile(observed, range(101)), reverse=True):
             if by_chance * np.mean(chance >= gap) <= 0.05 * np.mean(observed >= gap):
                 expected = gap
-        assert shared_prompts._least_gap(chance, observed, by_chance) == pytest.approx(expected, rel=1e-12)
-    assert shared_prompts._least_gap(np.array([]), np.array([1.0, 2.0]), 0.04) == 1.0
-    assert shared_prompts._least_gap(np.array([]), np.array([1.0, 2.0]), 0.06) == np.inf
-    assert shared_prompts._least_gap(np.array([3.0]), np.array([1.0, 2.0]), 0.9) == np.inf
-    assert shared_prompts._least_gap(np.array([1.0, 1.5]), np.array([1.0, 2.0]), 0.9) == pytest.approx(1.51)
+        assert undeclared_pairs._least_gap(chance, observed, by_chance) == pytest.approx(expected, rel=1e-12)
+    assert undeclared_pairs._least_gap(np.array([]), np.array([1.0, 2.0]), 0.04) == 1.0
+    assert undeclared_pairs._least_gap(np.array([]), np.array([1.0, 2.0]), 0.06) == np.inf
+    assert undeclared_pairs._least_gap(np.array([3.0]), np.array([1.0, 2.0]), 0.9) == np.inf
+    assert undeclared_pairs._least_gap(np.array([1.0, 1.5]), np.array([1.0, 2.0]), 0.9) == pytest.approx(1.51)
 
 
 @pytest.mark.parametrize(("n", "share", "size"), [(40, 0.3, 12), (40, 0.01, 1), (10, 0.25, 2)])
 def test_a_split_is_of_two_random_parts(n: int, share: float, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_prompts, "_MOST_SPLIT", 5)
+    monkeypatch.setattr(undeclared_pairs, "_MOST_SPLIT", 5)
     rows = np.random.default_rng(7).normal(size=(n, 4)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     order = np.random.default_rng(8).permutation(n)
     expected = _neighbours(rows[order[:size]], rows[order[size:]], np.arange(min(size, 5)))
-    for found, one in zip(shared_prompts._split(rows, share, np.random.default_rng(8)), expected, strict=True):
+    for found, one in zip(undeclared_pairs._split(rows, share, np.random.default_rng(8)), expected, strict=True):
         np.testing.assert_array_equal(found, one)
 
 
 def test_blocks_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     p, q = standardised(*np.random.default_rng(9).normal(size=(2, 20, 4)))
-    expected = shared_prompts._two_nearest(p, q)
-    monkeypatch.setattr(shared_prompts, "_BLOCK", 7 * 20)
-    found = shared_prompts._two_nearest(p, q)
+    expected = undeclared_pairs._two_nearest(p, q)
+    monkeypatch.setattr(undeclared_pairs, "_BLOCK", 7 * 20)
+    found = undeclared_pairs._two_nearest(p, q)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_allclose(found[1:], expected[1:], atol=1e-6)
 
@@ -149,13 +149,13 @@ def test_rows_are_standardised_over_both_sets_and_of_length_one(dtype: type) -> 
 
 
 def test_five_hundred_rows_and_125_of_each_of_eight_splits_are_tested(monkeypatch: pytest.MonkeyPatch) -> None:
-    tested, find = [], shared_prompts._neighbours
+    tested, find = [], undeclared_pairs._neighbours
 
     def spy(*options: np.ndarray) -> tuple[np.ndarray, ...]:
         tested.append((len(options[0]), len(options[1]), len(options[2])))
         return find(*options)
 
-    monkeypatch.setattr(shared_prompts, "_neighbours", spy)
+    monkeypatch.setattr(undeclared_pairs, "_neighbours", spy)
     rng = np.random.default_rng(11)
     assert len(find_pairs(*standardised(rng.normal(size=(900, 3)), rng.normal(size=(600, 3))))) == 0
     assert tested[0] == (600, 900, 500)
@@ -164,7 +164,7 @@ def test_five_hundred_rows_and_125_of_each_of_eight_splits_are_tested(monkeypatc
 
 def test_one_pair_of_four_is_none_where_the_splits_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows of Q are near the first of P: a quarter has a mutual neighbour, one standard error more than none."""
-    monkeypatch.setattr(shared_prompts, "_split", lambda *_: (np.arange(4), np.zeros(4, dtype=bool), np.full(4, 2.0)))
+    monkeypatch.setattr(undeclared_pairs, "_split", lambda *_: (np.arange(4), np.zeros(4, dtype=bool), np.full(4, 2.0)))
     rows = np.eye(8, dtype=np.float32)
     p, q = rows[:4], np.float32(0.8) * rows[:1] + np.float32(0.6) * rows[4:]
     assert _neighbours(p, q, np.arange(4))[1].tolist() == [True, False, False, False]
@@ -173,7 +173,7 @@ def test_one_pair_of_four_is_none_where_the_splits_have_none(monkeypatch: pytest
 
 def test_a_row_without_a_next_neighbour_has_the_farthest() -> None:
     rows = np.eye(3, dtype=np.float32)
-    nearest, best, second = shared_prompts._two_nearest(rows[:2], -rows[:1])
+    nearest, best, second = undeclared_pairs._two_nearest(rows[:2], -rows[:1])
     assert (nearest.tolist(), best.tolist(), second.tolist()) == ([0, 0], [-1, 0], [-1, -1])
 
 
