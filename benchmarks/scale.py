@@ -58,7 +58,7 @@ def draw(found: list[dict[str, Any]], path: Path) -> None:
     """Time and memory against rows, on logarithmic axes."""
     import altair as alt
 
-    from mauve_metric.report.pages_and_figures import save_chart
+    from mauve_metric.report.html_and_images import save_chart
 
     charts = []
     for field, title in (("seconds", "seconds"), ("megabytes", "peak memory, MB")):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mauve_metric import __version__
 from mauve_metric.report.charts.figure import AXIS_STYLE, COLORS, LINE, SHAPES, cycle
 from mauve_metric.report.document import Column, TableRow, csv_table, markdown_table
-from mauve_metric.report.pages_and_figures import save_chart
+from mauve_metric.report.html_and_images import save_chart
 from mauve_metric.runtime.outputs import written_whole
 from mauve_metric.runtime.plain_text import cell
 

@@ -67,9 +67,9 @@ def killed(path, text, **options):
         file.write(text[:1000])
     os.kill(os.getpid(), signal.SIGKILL)
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 pathlib.Path.write_text = killed
-pages_and_figures.chart_svg = lambda chart: "<svg></svg>"
+html_and_images.chart_svg = lambda chart: "<svg></svg>"
 sys.exit(main(sys.argv[1:]))
 """
 

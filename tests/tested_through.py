@@ -73,6 +73,6 @@ TESTED_THROUGH = {
     "report/charts/test_figure.py": ("hosts/space/view/text_map",),
     "report/test_document.py": ("report/charts/intervals",),
     "report/test_result_documents.py": ("results/comparison",),
-    "report/test_pages_and_figures.py": ("results/methods",),
+    "report/test_html_and_images.py": ("results/methods",),
     "hosts/evaluate/test_metric.py": ("hosts/evaluate/stored_texts",),
 }

@@ -284,7 +284,7 @@ class Comparison(SignedResult):
             measures: the document of a description of the same models, which is added.
         """
         from mauve_metric.report.document import Document
-        from mauve_metric.report.pages_and_figures import report_page, save_page
+        from mauve_metric.report.html_and_images import report_page, save_page
 
         if measures is not None and not isinstance(measures, Document):
             raise wrong("measures", "the document of a description or None", measures)

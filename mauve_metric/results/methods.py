@@ -113,7 +113,7 @@ class Result(AsDict, ABC):
 
     def _repr_html_(self) -> str:
         """The text and the figure for a notebook; the text alone where the packages for figures are missing."""
-        from mauve_metric.report.pages_and_figures import chart_source
+        from mauve_metric.report.html_and_images import chart_source
 
         text = f"<pre>{html.escape(str(self))}</pre>"
         try:
@@ -142,7 +142,7 @@ class Result(AsDict, ABC):
             ImportError: Altair or vl-convert-python is not installed.
             OSError: the file cannot be written.
         """
-        from mauve_metric.report.pages_and_figures import document_page, save_page
+        from mauve_metric.report.html_and_images import document_page, save_page
 
         return save_page(path, lambda: document_page(self.document(), self.plot()))
 

@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 from mauve_metric.report.charts import of_comparison
 from mauve_metric.report.first_screen import verdict_words
-from mauve_metric.report.pages_and_figures import document_page, report_page
+from mauve_metric.report.html_and_images import document_page, report_page
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.results.result import VerdictWord
 
@@ -61,7 +61,7 @@ def scored() -> dict[int, tuple[MauveResult, Comparison]]:
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_and_figures, "chart_svg", lambda chart: "<svg></svg>")
+    monkeypatch.setattr(html_and_images, "chart_svg", lambda chart: "<svg></svg>")
     for name in ("forest_chart", "curve_charts", "contributions_chart"):
         monkeypatch.setattr(of_comparison, name, Mock())
 

@@ -12,11 +12,11 @@ import pytest
 
 from mauve_metric import Comparison, Explanation, MauveResult, compare, compute_mauve, explain
 from mauve_metric.options import MauveConfig
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 from mauve_metric.report.charts import of_comparison
 from mauve_metric.report.document import Prose
 from mauve_metric.report.first_screen import featurizers_table
-from mauve_metric.report.pages_and_figures import document_page, report_page
+from mauve_metric.report.html_and_images import document_page, report_page
 from mauve_metric.report.wording.verdict_sentence import DIFFERS, NO_VERDICT, ranking_sentence
 from mauve_metric.scoring.verdict import judged
 
@@ -70,7 +70,7 @@ def comparison() -> Comparison:
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages_and_figures, "chart_svg", lambda chart: "<svg></svg>")
+    monkeypatch.setattr(html_and_images, "chart_svg", lambda chart: "<svg></svg>")
     for name in ("forest_chart", "curve_charts", "contributions_chart"):
         monkeypatch.setattr(of_comparison, name, Mock())
 

@@ -18,9 +18,9 @@ from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.studies.robustness_result import CSV_COLUMNS, FACTOR_COLUMNS, PAIR_COLUMNS
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.space.view.text_map import map_chart
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 from mauve_metric.report.document import latex_text
-from mauve_metric.report.pages_and_figures import chart_svg, save_chart
+from mauve_metric.report.html_and_images import chart_svg, save_chart
 from mauve_metric.runtime.plain_text import cell, digits, figure_text, percent, printable, shown_names, spreadsheet_text
 
 NASTY = (
@@ -181,7 +181,7 @@ def test_the_map_of_texts_takes_any_name_and_text() -> None:
 def test_the_report_shows_every_name_as_text(
     nasty: Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pages_and_figures, "chart_svg", lambda chart: "<svg></svg>")  # what base64 would hide
+    monkeypatch.setattr(html_and_images, "chart_svg", lambda chart: "<svg></svg>")  # what base64 would hide
     page = nasty.save_report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<script" not in page.lower() and "<!--" not in page
     assert_plain(page)

@@ -16,7 +16,7 @@ from samples import HUMAN, MODEL, ngrams, texts_of, write_jsonl
 
 from mauve_metric import Comparison, FeatureSet, compare, compute_mauve
 from mauve_metric.hosts.cli.main import main
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 from mauve_metric.report.charts import of_comparison
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.report.wording.words import collected_warnings
@@ -151,14 +151,14 @@ def test_every_form_has_the_rows_of_all(several: Comparison) -> None:
         several.document().terminal(),
         several.to_markdown(),
         several.to_latex(every=True),
-        pages_and_figures.report_page(several),
+        html_and_images.report_page(several),
     ):
         assert all(one.signature in html.unescape(text) for one in several.by_featurizer.values())
     said = ranking_sentence(several)
     for text in (
         several.document().terminal(),
         several.to_markdown().replace("\\", ""),
-        html.unescape(pages_and_figures.report_page(several)),
+        html.unescape(html_and_images.report_page(several)),
     ):
         assert said in " ".join(text.split())
     table = several.to_markdown().partition("| featurizer |")[2].split("\n\n")[0]

@@ -284,7 +284,7 @@ def show_result(result: Result, options: argparse.Namespace, title: str = "") ->
                     tell(SHELL.respell(note))
     finally:  # the files are written even if the reader closes the pipe after the first lines
         if options.plot is not None:
-            from mauve_metric.report.pages_and_figures import save_chart
+            from mauve_metric.report.html_and_images import save_chart
 
             save_chart(result.plot(), options.plot)
         if options.report is not None:

@@ -28,7 +28,7 @@ from mauve_metric.hosts.space.view.showing import plot_value
 from mauve_metric.hosts.space.view.text_map import map_chart
 from mauve_metric.report.charts.figure import COLORS
 from mauve_metric.report.charts.of_result import precision_recall_reading
-from mauve_metric.report.pages_and_figures import save_chart
+from mauve_metric.report.html_and_images import save_chart
 from mauve_metric.report.wording.verdict_sentence import headline, ranking_sentence
 from mauve_metric.runtime.plain_text import digits
 

@@ -13,7 +13,7 @@ import pytest
 
 from mauve_metric import Comparison, MauveResult, compare
 from mauve_metric.hosts.space.view.text_map import map_chart
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 from mauve_metric.report.charts import figure, of_comparison, of_result
 
 LONG = [f"outputs_of_the_model_of_2024-11-{day:02d}_with_temperature_{day}_final.jsonl" for day in range(8)]
@@ -163,5 +163,5 @@ def squares(svg: str) -> Sequence[tuple[float, float]]:
 
 @pytest.mark.more
 def test_saved_plots_stay_square_whatever_the_names_are(comparison: Comparison) -> None:
-    first, second, *_ = squares(pages_and_figures.chart_svg(of_comparison.curve_charts(comparison)))
+    first, second, *_ = squares(html_and_images.chart_svg(of_comparison.curve_charts(comparison)))
     assert first == second == (figure.SIDE, figure.SIDE)

@@ -17,7 +17,7 @@ import pytest
 from mauve_metric import MauveResult, compute_mauve
 from mauve_metric.hosts.cli import main as cli
 from mauve_metric.measures import frontier
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 from mauve_metric.report.charts import figure, of_result
 from mauve_metric.uncertainty import intervals, jackknife
 
@@ -302,7 +302,7 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
 )
 def test_every_format_is_written(result: MauveResult, curve: Any, tmp_path: Path, ending: str, start: bytes) -> None:
     path = tmp_path / f"curve{ending}"
-    pages_and_figures.save_chart(curve, path)
+    html_and_images.save_chart(curve, path)
     content = path.read_bytes()
     assert content.lstrip().startswith(start)
     if ending == ".svg":
@@ -316,31 +316,31 @@ def test_every_format_is_written(result: MauveResult, curve: Any, tmp_path: Path
 
 @pytest.mark.more
 def test_a_picture_has_three_pixels_for_one(curve: Any, tmp_path: Path) -> None:
-    pages_and_figures.save_chart(curve, tmp_path / "curve.png")
+    html_and_images.save_chart(curve, tmp_path / "curve.png")
     content = (tmp_path / "curve.png").read_bytes()
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = struct.unpack(">II", content[16:24])  # of the header, IHDR
-    drawn = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', pages_and_figures.chart_svg(curve))
+    drawn = re.search(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', html_and_images.chart_svg(curve))
     assert drawn is not None
     np.testing.assert_allclose([width, height], [3 * float(drawn[1]), 3 * float(drawn[2])], atol=3)  # whole pixels
 
 
 def test_unknown_ending_is_refused(curve: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"'.*curve\.gif': expected a name that ends in \.png, \.svg, \.pdf"):
-        pages_and_figures.save_chart(curve, tmp_path / "curve.gif")
+        html_and_images.save_chart(curve, tmp_path / "curve.gif")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_package_is_named(curve: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(ImportError, match=r"vl-convert-python: pip install 'mauve_metric\[space\]'"):
-        pages_and_figures.save_chart(curve, tmp_path / "curve.svg")
+        html_and_images.save_chart(curve, tmp_path / "curve.svg")
 
 
 @pytest.mark.more
 def test_altair_is_imported_by_figures_alone() -> None:
     modules = (
-        "mauve_metric.apps.describing.description, mauve_metric.hosts.cli.main, mauve_metric.report.pages_and_figures"
+        "mauve_metric.apps.describing.description, mauve_metric.hosts.cli.main, mauve_metric.report.html_and_images"
     )
     command = f"import sys, {modules}; assert 'altair' not in sys.modules; sys.modules['altair'] = None\n"
     command += "import mauve_metric.report.charts.of_result"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mauve_metric import Comparison, MauveResult, compare, compute_mauve
-from mauve_metric.report import pages_and_figures
+from mauve_metric.report import html_and_images
 from mauve_metric.report.wording import words
 from mauve_metric.report.wording.verdict_sentence import ranking_sentence
 from mauve_metric.runtime.plain_text import excerpt, one_line
@@ -42,7 +42,7 @@ def test_an_end_that_is_not_1_is_not_printed_as_1(result: MauveResult) -> None:
 @pytest.mark.more
 def test_models_that_are_not_told_apart_have_no_winner() -> None:
     equal = of((1, 0.5), (1, 0.5))
-    for shown in (equal.document().terminal(), equal.to_markdown(), pages_and_figures.report_page(equal)):
+    for shown in (equal.document().terminal(), equal.to_markdown(), html_and_images.report_page(equal)):
         assert "closest" not in shown and "better" not in shown
         assert "These texts do not tell the models apart." in " ".join(shown.split())
     both = of((1, 0.5), (1, 0.5), (2, 4.0))
@@ -70,7 +70,7 @@ def test_a_forecast_never_contradicts_what_was_found() -> None:
 @pytest.mark.more
 def test_one_model_is_not_the_closest_of_one() -> None:
     alone = of((1, 0.8), permutations=39)
-    page = pages_and_figures.report_page(alone)
+    page = html_and_images.report_page(alone)
     assert (
         "closest" not in page and "of 39 permutations" in page and "<details" not in page.split("<h2>")[0]
     )  # caveats are in sight
@@ -86,7 +86,7 @@ def test_p_values_are_a_column_where_there_was_a_test() -> None:
 @pytest.mark.more
 def test_the_spread_over_seeds_is_in_the_report(result: MauveResult) -> None:
     several = of((1, 0.8), (2, 0.1), num_runs=3)
-    page = pages_and_figures.report_page(several)
+    page = html_and_images.report_page(several)
     for one in several.models.values():
         assert f"{one.mauve_mean:.4f} ± {one.mauve_std:.4f}, mean and standard deviation of 3 clusterings" in page
 

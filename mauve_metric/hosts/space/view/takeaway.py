@@ -19,7 +19,7 @@ from mauve_metric.hosts.space.session.uploads import TextSet, shared_prompts_of
 from mauve_metric.hosts.space.view.headline import first_screen_values
 from mauve_metric.hosts.space.view.markup import render, warnings_of
 from mauve_metric.options import page_fields
-from mauve_metric.report.pages_and_figures import save_chart
+from mauve_metric.report.html_and_images import save_chart
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.optional_imports import import_vl_convert

@@ -87,7 +87,7 @@ def test_a_notebook_shows_the_first_screen_and_the_figure(told: Comparison, monk
     def missing() -> None:
         raise ImportError("no such package")
 
-    monkeypatch.setattr("mauve_metric.report.pages_and_figures.import_vl_convert", missing)
+    monkeypatch.setattr("mauve_metric.report.html_and_images.import_vl_convert", missing)
     assert told._repr_html_() == f"<pre>{html.escape(str(told))}</pre>"
 
 
