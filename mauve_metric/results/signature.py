@@ -168,6 +168,16 @@ def signature_texts(signature: str) -> dict[str, str]:
     return dict(part.partition(":")[::2] for part in signature.split("|"))
 
 
+def settings_of(signature: str) -> dict[str, str]:
+    """The same with pairs that were found as undeclared ones, since that follows from the texts and is no choice.
+
+    >>> settings_of("k:4|design:found")
+    {'k': '4', 'design': 'undeclared'}
+    """
+    entries = signature_texts(signature)
+    return entries | ({"design": "undeclared"} if entries.get("design") == "found" else {})
+
+
 def _parse_value(name: str, text: str) -> object:
     if text.startswith('"'):
         with contextlib.suppress(ValueError):

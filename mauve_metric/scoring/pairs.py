@@ -10,7 +10,7 @@ from mauve_metric.clustering.num_buckets import auto_num_buckets
 from mauve_metric.measures.p_values import t_quantile
 from mauve_metric.results.comparison import Difference
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import VERSIONS, signature_texts
+from mauve_metric.results.signature import VERSIONS, settings_of, signature_texts
 from mauve_metric.runtime.checks import is_bool, shown, wrong
 from mauve_metric.runtime.errors import WrongOption
 from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
@@ -46,7 +46,7 @@ def compare_pairs(pair: MauveResult | Mapping[str, Any], other_pair: MauveResult
     True
     """
     values = {name: _values(name, content) for name, content in (("pair", pair), ("other_pair", other_pair))}
-    settings = {name: signature_texts(str(result["signature"])) for name, result in values.items()}
+    settings = {name: settings_of(str(result["signature"])) for name, result in values.items()}
     _check_same(settings)
     _check_sets(values, settings)
     level = float(settings["pair"]["confidence_level"])

@@ -62,6 +62,15 @@ def test_the_difference_is_that_of_two_independent_scores() -> None:
     assert compare_pairs(far.to_dict(), json.loads(json.dumps(near.to_dict()))) == found
 
 
+def test_pairs_that_were_found_are_no_option() -> None:
+    human = np.random.default_rng(3).normal(size=(120, 3))
+    found = compute_mauve(p_features=human, q_features=human + 0.01)
+    assert found.design == "found" and pair(2, 3.0).design == "undeclared"
+    assert compare_pairs(found, pair(2, 3.0)).real
+    with pytest.raises(ValueError, match=r"design \(independent and undeclared\)"):
+        compare_pairs(pair(3, 0.3, independent=True), found)
+
+
 @pytest.mark.parametrize(
     ("other", "message"),
     [

@@ -18,7 +18,7 @@ from mauve_metric.report.wording.verdict_sentence import headline
 from mauve_metric.results.comparison import Comparison, layout_effect_is_unknown, ranking_score
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.runs import mean_of_runs, runs_of_names
-from mauve_metric.results.signature import VERSIONS, format_value, signature_texts
+from mauve_metric.results.signature import VERSIONS, format_value, settings_of
 from mauve_metric.runtime.checks import is_bool, shown
 from mauve_metric.runtime.plain_text import digits, p_words, printable
 from mauve_metric.uncertainty.forecast import detectable_difference
@@ -27,6 +27,7 @@ from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 _ROUNDING = 1e-9
 _MAY_DIFFER = ("n_q", "q_digest", "q_texts", "groups", *VERSIONS)  # entries of the signatures of two runs
 _KINDS = ("mauve_debiased", "mauve_classifier")
+_OF_ENTRIES = {"p_digest": "the hash of the human texts is"}
 _SAID = {"mauve_debiased": "by groups", "mauve_classifier": "by classifier"}
 
 COLUMNS = (
@@ -129,7 +130,7 @@ def check_before(
     named = (*MODEL_FOLDERS, *TEXT_FUNCTIONS)  # other names may be written in several ways
     for name in _in_both(models, before):
         _estimates(name, before[name])
-        earlier = signature_texts(str(before[name].get("signature")))
+        earlier = settings_of(str(before[name].get("signature")))
         now: dict[str, object] = {}
         for key, option in config_fields("compare").items():
             value = options.get(key, option.default)
@@ -155,7 +156,7 @@ def _in_both(models: Iterable[str], before: Mapping[str, object]) -> list[str]:
 def _check_equal(name: str, settings: Mapping[str, tuple[str | None, str | None]]) -> None:
     """`ValueError` for settings, now and before, that must not differ."""
     entries = [
-        f"{key} {now} now and {earlier} before"
+        f"{_OF_ENTRIES.get(key, key)} {now} now and {earlier} before"
         for key, (now, earlier) in settings.items()
         if now != earlier and key not in _MAY_DIFFER
     ]
@@ -273,7 +274,7 @@ def _pairs(comparison: Comparison, name: str, earlier: Stored) -> list[tuple[str
     if each:
         results = [(label, of_featurizer.models[name], stored[label]) for label, of_featurizer in each.items()]
     for _, now, then in results:
-        settings, before = signature_texts(now.signature), signature_texts(str(then.get("signature")))
+        settings, before = settings_of(now.signature), settings_of(str(then.get("signature")))
         _check_equal(name, {key: (settings.get(key), before.get(key)) for key in settings | before})
         is_missing = (now.mauve_classifier is None) != (then.get("mauve_classifier") is None)
         if is_missing and not without_verdict(now) and not stored_without_verdict(then):

@@ -153,7 +153,7 @@ def test_options_names_and_human_texts_are_compared_before_the_work(
         ([human, f"m={first}", *flags, "--confidence-level", "0.9"], "--confidence-level 0.9 now and 0.95 before"),
         ([human, f"m={first}", *flags_of(OPTIONS | {"num_buckets": 10})], "--num-buckets 10 now and 20 before"),
         ([human, f"m={first}", *flags, "--aligned"], "design aligned now and undeclared before"),
-        ([other, f"m={first}", *flags], "p_digest [0-9a-f]+ now and [0-9a-f]+ before"),
+        ([other, f"m={first}", *flags], "the hash of the human texts is [0-9a-f]+ now and [0-9a-f]+ before"),
     ):
         assert main(["compare", *command, "--baseline", before]) == 1
         out, err = capsys.readouterr()
@@ -169,6 +169,12 @@ def test_the_change_is_that_of_two_independent_scores(tmp_path: Path) -> None:
     error = math.hypot(a.mauve_debiased_stderr, b.mauve_debiased_stderr)  # type: ignore[arg-type]
     assert change.is_worse and f"difference {difference:+.4f}" in change.sentence
     assert 2 * norm.sf(abs(difference) / error) < 1e-4  # far beyond any rounding of the level
+
+
+def test_a_model_whose_pairs_with_human_texts_were_found_is_compared(tmp_path: Path) -> None:
+    now = compare(p_features=HUMAN, models={"m": np.concatenate([HUMAN[:200] + 0.01, BAD[:200]])}, **OPTIONS)
+    assert now.design == "found" and earlier("good").design == "undeclared"
+    assert changes(now, read_scores(Path(stored(tmp_path, "good"))))["m"].is_worse
 
 
 @pytest.mark.slow
