@@ -26,6 +26,12 @@ mixed: human texts, and other human ones among which a share is a model's, of th
 "different":
 
     OMP_NUM_THREADS=1 python benchmarks/closeness.py mixed --repeats 20 > benchmarks/results/mixed.csv
+
+differences: models against one human set, all with a known MAUVE: the true difference, the mean of those measured,
+how often the interval contains the true one, how often the difference is called real, and how often it is though there
+is none, or one in the other order:
+
+    OMP_NUM_THREADS=1 python benchmarks/closeness.py differences --repeats 100 > benchmarks/results/differences.csv
 """
 
 from __future__ import annotations
@@ -34,17 +40,19 @@ import argparse
 import csv
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 from learned import gaussian_mauve
 
-from mauve_metric import FeatureSet, featurize, read_texts
+from mauve_metric import FeatureSet, compare, featurize, read_texts
 from mauve_metric.arrays import Array, Floats, Integers
 from mauve_metric.measures.frontier import exact_area
 from mauve_metric.options import MauveConfig
+from mauve_metric.results.comparison import Difference
 from mauve_metric.results.result import MauveResult
 from mauve_metric.scoring.evaluation import Evaluation
 
@@ -462,6 +470,102 @@ def mixed(repeats: int) -> None:
             sys.stdout.flush()
 
 
+Models = Callable[[np.random.Generator], tuple[list[Array], list[float], bool]]
+
+
+def shifted_models(n: int, d: int, shifts: Sequence[float], share: float = 1.0, correlation: float = 0.0) -> Models:
+    """Normal rows, and models with a shift, each in a column of its own; the last has this share of the texts.
+
+    correlation: of the texts of one prompt, which all sets answer once; 0: there are no prompts.
+    """
+    truths = [gaussian_mauve(shift) if shift else 1.0 for shift in shifts]
+
+    def draw(rng: np.random.Generator) -> tuple[list[Array], list[float], bool]:
+        prompt, sets = rng.normal(size=(n, d)), rng.normal(size=(len(shifts) + 1, n, d))
+        p, *models = correlation**0.5 * prompt + (1 - correlation) ** 0.5 * sets
+        for column, (rows, shift) in enumerate(zip(models, shifts, strict=True)):
+            rows[:, column] += shift
+        return [p, *models[:-1], models[-1][: round(share * n)]], truths, correlation > 0
+
+    return draw
+
+
+def models_of_kinds(n: int, kinds: int, tilts: tuple[float, float], shifts: tuple[float, float]) -> Models:
+    """Kinds of texts that lie apart; each model has other shares of them, or is shifted in one column, or both."""
+
+    def draw(rng: np.random.Generator) -> tuple[list[Array], list[float], bool]:
+        centres = 1.5 * rng.normal(size=(kinds, 50))
+        shares, truths, models = np.full(kinds, 1 / kinds), [], []
+        for tilt, shift in zip(tilts, shifts, strict=True):
+            q = shares * np.exp(tilt * rng.normal(size=kinds))
+            q /= q.sum()
+            p_rows, rows = _of_kinds(centres, shares, q, 1.0, n, rng)
+            rows[:, 0] += shift
+            models.append(rows)
+            truths.append(_area_of_both(shares, q, shift))
+        return [p_rows, *models], truths, False
+
+    return draw
+
+
+def _area_of_both(p: Floats, q: Floats, shift: float) -> float:
+    """MAUVE of kinds that lie apart, with these shares, of which the second side's are shifted in one column."""
+    edges = np.linspace(-6, 6 + shift, 401)
+    cells = [np.diff([NormalDist(mean).cdf(edge) for edge in edges]) for mean in (0.0, shift)]
+    return exact_area(np.outer(p, cells[0]).ravel(), np.outer(q, cells[1]).ravel(), 5.0)
+
+
+def difference_cells() -> Iterator[tuple[tuple[object, ...], Models]]:
+    """Every pair of models: what they are, texts a side, columns or kinds."""
+    for n, d in ((150, 20), (500, 20), (2000, 20), (500, 384)):
+        yield ("shift 1 and 1", n, d), shifted_models(n, d, (1.0, 1.0))
+    for n, d in ((500, 20), (2000, 20), (500, 384)):
+        yield ("shift 0.6 and 0.9", n, d), shifted_models(n, d, (0.6, 0.9))
+    yield ("ten, shift 1 each", 500, 20), shifted_models(500, 20, [1.0] * 10)
+    for n in (150, 500):
+        yield ("equal sets, and equal sets", n, 20), shifted_models(n, 20, (0.0, 0.0))
+        yield ("equal sets, and shift 0.6", n, 20), shifted_models(n, 20, (0.0, 0.6))
+    yield ("shift 1 and 1, a third of the texts", 900, 20), shifted_models(900, 20, (1.0, 1.0), share=1 / 3)
+    for n, correlation in ((100, 0.5), (300, 0.5), (300, 0.9)):
+        name = f"shift 1 and 1, same prompts with correlation {correlation}"
+        yield (name, n, 20), shifted_models(n, 20, (1.0, 1.0), correlation=correlation)
+    for n, kinds in ((500, 20), (1000, 60), (1000, 200)):
+        yield ("other shares of kinds, both", n, kinds), models_of_kinds(n, kinds, (1.0, 1.0), (0.0, 0.0))
+    for n in (500, 2000):
+        yield ("other shares of kinds, and shift 0.9", n, 20), models_of_kinds(n, 20, (1.0, 0.0), (0.0, 0.9))
+        yield ("other shares of kinds, and such with shift 1", n, 20), models_of_kinds(n, 20, (1.0, 1.0), (0.0, 1.0))
+
+
+def differences(repeats: int) -> None:
+    """Print the table of differences between models; of several pairs the means, and whether one is real."""
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    measured = ("truth", "difference", "without an interval", "covered", "real", "falsely real")
+    table.writerow(["models", "n", "kinds or columns", *measured])
+    for name, draw in difference_cells():
+        rows = []
+        for repeat in range(repeats):
+            (p, *models), truths, aligned = draw(np.random.default_rng(repeat))
+            named = {str(number): model for number, model in enumerate(models)}
+            found = compare(p_features=p, models=named, aligned=aligned, knn=False, verbose=False).differences
+            rows.append(_of_pairs([_of_pair(difference, truths) for difference in found]))
+        table.writerow([*name, *(f"{value:.3f}" for value in np.nanmean(np.array(rows, dtype=float), axis=0))])
+        sys.stdout.flush()
+
+
+def _of_pair(found: Difference, truths: Sequence[float]) -> list[float]:
+    """The columns of the table of one pair, the model with the lower number first."""
+    a, b = int(found.a), int(found.b)
+    truth, sign = truths[a] - truths[b], 1 if a < b else -1
+    covered = np.nan if found.ci is None else found.ci[0] - 1e-9 <= truth <= found.ci[1] + 1e-9
+    is_false = found.real and found.difference * truth <= 0
+    return [sign * truth, sign * found.difference, found.ci is None, covered, found.real, is_false]
+
+
+def _of_pairs(pairs: Sequence[Sequence[float]]) -> list[float]:
+    values = np.array(pairs, dtype=float)
+    return [*np.nanmean(values[:, :4], axis=0), *values[:, 4:].max(axis=0)]
+
+
 def _result_of(drawn: tuple[Array, Array, float]) -> MauveResult:
     return Evaluation.of_sets([*map(FeatureSet, drawn[:2])], CONFIG).result()
 
@@ -469,11 +573,11 @@ def _result_of(drawn: tuple[Array, Array, float]) -> MauveResult:
 def main() -> None:
     """Print one of the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=["undeclared", "truth", "forecasts", "mixed"])
+    parser.add_argument("table", choices=["undeclared", "truth", "forecasts", "mixed", "differences"])
     parser.add_argument("--repeats", type=int, default=40)
     options = parser.parse_args()
-    tables = {"undeclared": undeclared, "truth": truth, "forecasts": forecasts, "mixed": mixed}
-    tables[options.table](options.repeats)
+    tables = (undeclared, truth, forecasts, mixed, differences)
+    {table.__name__: table for table in tables}[options.table](options.repeats)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,18 @@ def closeness() -> str:
     return table(head, "|---|--:|--:|--:|--:|--:|--:|--:|", rows)
 
 
+def differences() -> str:
+    """Truth, coverage and tests of differences of closeness: `benchmarks/closeness.py differences`."""
+    rows = []
+    for row in read("differences.csv"):
+        kinds = "kinds" if "shares of kinds" in row["models"] else "columns"
+        shares = [f"{100 * float(row[column]):.0f} %" for column in ("covered", "real", "falsely real")]
+        name = f"{row['models']}; {row['kinds or columns']} {kinds}, n = {row['n']}"
+        rows.append([name, row["truth"], row["difference"], *shares])
+    head = "| models; texts a side | true difference | measured | covered | called real | falsely |"
+    return table(head, "|---|--:|--:|--:|--:|--:|", rows)
+
+
 def undeclared() -> str:
     """How often sets differ that answer prompts of their own: `benchmarks/closeness.py undeclared`."""
     cells = [row for row in read("undeclared.csv") if OF_MODEL in row["design"] or OF_BOTH in row["design"]]
@@ -224,7 +236,13 @@ def _apart(rows: Sequence[Mapping[str, str]], key: str, sign: int) -> int:
 
 
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
-    "mathematics.md": {"closeness": closeness, "undeclared": undeclared, "coverage": coverage, "prompts": prompts},
+    "mathematics.md": {
+        "closeness": closeness,
+        "differences": differences,
+        "undeclared": undeclared,
+        "coverage": coverage,
+        "prompts": prompts,
+    },
     "saturation.md": {"learned": learned},
     "encoders.md": {"encoders": encoders, "packaged": packaged},
     "people.md": {"agreement": agreement, "verdicts": people_in_words},
