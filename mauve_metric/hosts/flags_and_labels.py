@@ -95,6 +95,7 @@ SHELL = Spelling(
         rf"{_NOT_IN_A_PATH}p_features(?![\w/-]|\.\w)": "HUMAN",
         rf"{_NOT_IN_A_PATH}q_features(?![\w/-]|\.\w)": "MODEL",
         r"by cache= (?=or MAUVE)": "by --cache ",
+        r"^truths (?=must)": "CORPUS ",
         r"^p (?=must)": "HUMAN ",
         r"^q (?=must)": "MODEL ",
         r"\bfeatures as p$": "features as HUMAN",

@@ -220,7 +220,7 @@ def test_the_shell_takes_the_flag_again(
     assert any(f"! {tiny_roberta}: " in line for line in lines)  # a warning of its own
     with pytest.raises(SystemExit) as stop:
         main(["score", *files, *flags, "-o", str(tmp_path / "out")])
-    assert stop.value.code == 2 and "is given once for shards" in capsys.readouterr().err
+    assert stop.value.code == 2 and "-o takes one --featurizer, got" in capsys.readouterr().err
 
 
 SMALL: dict[str, Any] = {"p_text": HUMAN, "q_text": MODEL, **OPTIONS}

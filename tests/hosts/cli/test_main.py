@@ -113,6 +113,9 @@ def test_input_errors_are_one_line(files: tuple[str, str], tmp_path: Path, capsy
         said = input_error(["score" if len(inputs) == 2 else "compare", *inputs], capsys)
         assert f"error: {name} must be finite: 3 rows hold NaN or infinity, the first is row 0" in said
     (tmp_path / "alone.jsonl").write_text('{"text": "a"}\n')
+    (tmp_path / "two.jsonl").write_text('{"text": "a"}\n{"text": "b"}\n')
+    two = ["memorised", str(tmp_path / "alone.jsonl"), str(tmp_path / "two.jsonl"), "--prompted"]
+    assert "error: CORPUS must hold one text for each of 1 continuations, got 2" in input_error(two, capsys)
     for command in ("score", "explain", "compare"):
         assert input_error([command, str(tmp_path / "alone.jsonl")], capsys).endswith("[not_one_set]\n")
     assert "--num-buckets must be at most" in input_error(["score", *files, "--num-buckets", "111"], capsys)
