@@ -641,7 +641,8 @@ class FeaturizeJob:
 
     def _of_tokens(self, name: str, data: object) -> FeatureSet:
         if is_text_function(self.config.featurize_model_name):
-            raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
+            featurizer = featurizer_name(self.config.featurize_model_name)
+            raise ValueError(f"{name} cannot be given with the featurizer {featurizer}, which takes texts")
         encoder = self.load()
         if encoder.text_prefix:
             raise ValueError(
