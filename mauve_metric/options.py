@@ -409,7 +409,7 @@ class MauveConfig(CheckedFields):
     permutations: int = _score(
         0,
         integer_check(0, 10_000_000),
-        "random splits of the permutation test; 0: no test, no p-value",
+        "random splits of the permutation test; 0: none, and in a stress test as many as it takes",
         most=9999,
         ignored_by=("explain", "human_baseline", "robustness"),
         common=True,

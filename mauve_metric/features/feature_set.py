@@ -315,7 +315,10 @@ def check_featurizer(config: MauveConfig, run: RunOptions) -> None:
 def check_match_lengths(config: MauveConfig) -> None:
     """`WrongOption` for lengths in tokens of a featurizer that has none."""
     if config.match_lengths != "no" and is_text_function(config.featurize_model_name):
-        raise WrongOption("match_lengths='truncate' needs a language model: a function has no tokens to count")
+        name = featurizer_name(config.featurize_model_name)
+        raise WrongOption(
+            f"match_lengths='truncate' needs a featurizer with tokens, such as minilm, and {name} has none"
+        )
 
 
 Kind = Literal["set", "features", "tokens", "text"]
@@ -514,7 +517,7 @@ class FeaturizeJob:
                 data = replace(data, identity=identity, stripped=stripped)
             if hasattr(data.features, "blocks"):
                 return data
-            return replace(data, features=check_features(f"{name}_features", data.features))
+            return replace(data, features=check_features(name, data.features))
         if side.kind == "set":
             others = f"give an array as {name}_features=, texts as {name}_text=, a file of one by FeatureSet.load"
             raise TypeError(f"{name} must be a mauve_metric.FeatureSet, got {type(data).__name__}: {others}")
@@ -638,7 +641,8 @@ class FeaturizeJob:
 
     def _of_tokens(self, name: str, data: object) -> FeatureSet:
         if is_text_function(self.config.featurize_model_name):
-            raise ValueError(f"{name} cannot be given with a function as featurizer: it takes texts")
+            featurizer = featurizer_name(self.config.featurize_model_name)
+            raise ValueError(f"{name} cannot be given with the featurizer {featurizer}, which takes texts")
         encoder = self.load()
         if encoder.text_prefix:
             raise ValueError(

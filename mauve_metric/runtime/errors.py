@@ -112,7 +112,8 @@ class UnlikeFeatures(CodedError, ValueError):
 class NotFinite(CodedError, ValueError):
     """Features hold NaN, infinity or masked values, often after an overflow in float16 or a division by 0.
 
-    Take `dtype="float32"` (`--dtype`). Look at the text of the row in the message. Do not replace NaN by 0.
+    Take `dtype="float32"` (`--dtype`). Look at the text of the row in the message, where the first is row 0. Do not
+    replace NaN by 0.
     """
 
 
@@ -145,10 +146,10 @@ class RowsDiffer(CodedError, ValueError, TypeError):
 
 
 class NoModel(CodedError, ValueError, OSError):
-    """A model is not on this machine and the Hub cannot be reached, or its folder holds no model.
+    """A model is not on this machine and the Hub cannot be reached, its folder holds no model, or a server fails.
 
     `--featurizer minilm`, `use` or `ngrams` needs no download. Or download the model where there is a network, and
-    name its folder.
+    name its folder. Of a server, check its address and what it said.
     """
 
 

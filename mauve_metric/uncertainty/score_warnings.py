@@ -413,14 +413,16 @@ def _side_warnings(side: FeatureSet, name: str) -> Iterator[ScoreWarning]:
         share = len(repeated) / len(side.text_hashes)
         if share > DUPLICATE_SHARE:
             yield warn("duplicates_within", {"share": share, "set": name, "examples": repeated[:5].tolist()})
-    if side.groups is None and side.opening_hashes is not None:  # of different texts: several answers to one prompt
+    is_looked_for = side.groups is None and side.design != "independent"
+    if is_looked_for and side.opening_hashes is not None:  # of different texts: several answers to one prompt
         kept = slice(None) if side.text_hashes is None else np.unique(side.text_hashes, return_index=True)[1]
         _, times = np.unique(side.opening_hashes[kept], return_counts=True)
         share = float(times[times > 1].sum() / len(side.opening_hashes))
         if share > OPENING_SHARE and len(times) > 1:
             yield warn("repeated_prompts", {"share": share, "set": name}, undeclared=UNDECLARED)
     share = side.truncated / len(side)
-    if share > TRUNCATED_SHARE:
+    is_asked = side.identity is not None and side.identity.get("match_lengths") == "truncate"
+    if share > TRUNCATED_SHARE and not is_asked:
         yield warn("truncated_texts", {"share": share, "set": name})
 
 

@@ -49,9 +49,9 @@ def test_stored_features_are_followed_without_asking(tmp_path: Path) -> None:
 
 
 def test_what_needs_tokens_is_refused_with_its_name() -> None:
-    with pytest.raises(ValueError, match="q_tokens cannot be given with a function"):
+    with pytest.raises(ValueError, match="q_tokens cannot be given with the featurizer"):
         compute_mauve(p_text=HUMAN, q_tokens=[[1, 2]] * 60, featurize_model_name="ngrams", cache=False)
-    with pytest.raises(ValueError, match="match_lengths='truncate' needs a language model"):
+    with pytest.raises(ValueError, match="match_lengths='truncate' needs a featurizer with tokens"):
         compute_mauve(p_text=HUMAN, q_text=MODEL, featurize_model_name="ngrams", match_lengths="truncate", cache=False)
 
 

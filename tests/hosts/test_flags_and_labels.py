@@ -13,7 +13,7 @@ from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.hosts.flags_and_labels import PAGE, SHELL
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, NOTES
 from mauve_metric.runtime.errors import KINDS
-from mauve_metric.uncertainty.score_warnings import UNDECLARED
+from mauve_metric.uncertainty.score_warnings import GUIDE, UNDECLARED
 
 
 def test_advice_names_flags() -> None:
@@ -25,6 +25,13 @@ def test_advice_names_flags() -> None:
     advice += [re.sub(r"\{\w+\}", "words", text) for text in shown]
     python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(--[\w-]+)\W+\3\b|human_baseline|stress_test")
     assert len(advice) > 80 and [text for text in map(SHELL.respell, advice) if python.search(text)] == []
+
+
+def test_messages_on_the_page_name_its_controls() -> None:
+    messages = [*(advice.message for advice in GUIDE.values()), *NOTES.values(), *NO_VERDICT.values()]
+    messages = [re.sub(r"\{[^}]*\}", "words", text.replace("{kind!r}", "'kind'")) for text in messages]
+    elsewhere = re.compile(r"=(True|')|[pq]_(text|groups)\b|--\w|mauve-metric|\bfeaturizers\b")
+    assert len(messages) > 80 and [text for text in map(PAGE.respell, messages) if elsewhere.search(text)] == []
 
 
 def test_every_flag_of_a_message_is_one_of_the_shell() -> None:

@@ -125,6 +125,13 @@ def test_an_undecided_one_says_how_many_texts_decide(results: dict[str, MauveRes
     assert numbers[0] == 120 < numbers[1]
 
 
+def test_no_p_value_is_said_to_equal_less_than_a_number(results: dict[str, MauveResult]) -> None:
+    """A test shows what the interval does not."""
+    for p_value, said in ((1e-9, "(p < 0.0001)"), (0.012, "(p = 0.012)")):
+        shown = replace(results["different"], closeness_ci=(0.8, 1.0), shown_p_value=p_value)
+        assert f"shows it {said}, although the interval reaches 1." in headline(shown)
+
+
 def test_three_notes_at_most_in_the_order_of_what_they_can_change(results: dict[str, MauveResult]) -> None:
     numbers = {"share": 0.3, "set": "model", "p_median_length": 9.0, "q_median_length": 90.0, "units": "tokens"}
     codes = ("few_texts", "truncated_texts", "length_mismatch", "duplicates_between", "empty_buckets")
@@ -150,8 +157,10 @@ def test_of_two_sets_a_note_names_the_one_with_the_larger_share(results: dict[st
 def test_another_featurizer_is_proposed_only_where_there_is_one(results: dict[str, MauveResult]) -> None:
     """In `compare` the result of a model has the bounds of all featurizers, and nothing else of them."""
     unseen = ScoreWarning("not_literature_featurizer", "", {"featurizer": "minilm", "unseen": ["lower_case"]})
-    alone = replace(results["different"], warnings=(unseen,))
+    of_features = replace(results["different"], warnings=(unseen,))
+    alone = replace(of_features, format_auc=0.5)
     assert "add 'ngrams' to featurizers" in notes_of(alone)[0]
+    assert "(score the texts by ngrams too)" in notes_of(of_features)[0]
     bounds = tuple(replace(bound, featurizer=name) for name in ("minilm", "ngrams") for bound in alone.bounds)
     assert notes_of(replace(alone, bounds=bounds)) == ()
 

@@ -286,7 +286,10 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "no tokens": (tokens([]), Fails(ValueError, "p_tokens must hold at least one list")),
     "an empty row": (tokens([[1], []]), Fails(ValueError, "p_tokens, row 1: expected a non-empty list")),
     "too many tokens": (tokens([[5] * 600]), Fails(ValueError, "p_tokens, row 0: 600 tokens are more than the 512")),
-    "tokens for a function": (tokens([[1]], lengths), Fails(ValueError, "p_tokens cannot be given with a function")),
+    "tokens for a function": (
+        tokens([[1]], lengths),
+        Fails(ValueError, "p_tokens cannot be given with the featurizer"),
+    ),
     # --- featurizers
     "no model name": (features(featurize_model_name=" "), Fails(TypeError, "featurize_model_name must be .* got ' '")),
     "a number for a model": (

@@ -220,7 +220,7 @@ def test_the_shell_takes_the_flag_again(
     assert any(f"! {tiny_roberta}: " in line for line in lines)  # a warning of its own
     with pytest.raises(SystemExit) as stop:
         main(["score", *files, *flags, "-o", str(tmp_path / "out")])
-    assert stop.value.code == 2 and "is given once for shards" in capsys.readouterr().err
+    assert stop.value.code == 2 and "-o takes one --featurizer, got" in capsys.readouterr().err
 
 
 SMALL: dict[str, Any] = {"p_text": HUMAN, "q_text": MODEL, **OPTIONS}
@@ -277,3 +277,13 @@ def test_the_shell_says_what_to_type_for_one_featurizer(tmp_path: Path, capsys: 
         said = capsys.readouterr().err
         assert "error: --featurizer must be one featurizer here, got 'standard'" in said, said
         assert "give --featurizer minilm or --featurizer ngrams, each in a call of its own" in said, said
+    for command, is_offered in (
+        ("explain", False),
+        ("describe", False),
+        ("featurize", False),
+        ("baseline", False),
+        ("score", True),
+    ):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert ("'standard'" in capsys.readouterr().out) == is_offered, command

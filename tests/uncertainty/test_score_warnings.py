@@ -297,7 +297,12 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(OTHER, side(truncated=11)),
             lambda: text_warnings(OTHER, side(truncated=10)),
             ["11.0 %", "model"],
-        )
+        ),
+        (  # cut to the length of the other set, as was asked
+            lambda: text_warnings(OTHER, side(truncated=11, identity=MODEL)),
+            lambda: text_warnings(OTHER, side(truncated=11, identity=MODEL | {"match_lengths": "truncate"})),
+            [],
+        ),
     ],
     "duplicates_between": [
         (
@@ -364,6 +369,11 @@ CASES: dict[str, list[tuple[Callable[[], Warnings], Callable[[], Warnings], list
             lambda: text_warnings(answers(12), OTHER),
             lambda: [*text_warnings(answers(10), OTHER), *text_warnings(answers(12, groups=np.arange(100)), OTHER)],
             ["12.0 %", "human", "--prompt-field"],
+        ),
+        (
+            lambda: text_warnings(answers(12, dependence=Dependence("undeclared")), OTHER),
+            lambda: text_warnings(answers(12, dependence=Dependence("independent")), OTHER),
+            [],
         ),
         (  # two prompts, and one; of unknown texts
             lambda: text_warnings(replace(side(), text_hashes=None, opening_hashes=np.arange(100) % 2), OTHER),

@@ -131,7 +131,7 @@ def describe(
         "decoder": ";".join(f"{name}:{describe_decoder(setting) or 'sampling'}" for name, setting in decoders.items()),
     }
     more |= {} if third is None else {"n_training": len(third)}
-    description = describe_read(sets, names, more)
+    description = describe_read(sets, names, more, asked=_names(measures))
     if rows and with_features and not missing:
         for of_set, features in zip((human, *others), evaluation.divisible, strict=True):
             of_set.side = features  # subgroups keep the pairs that were found
@@ -157,17 +157,21 @@ def _describe_subgroups(
 
 
 def describe_read(
-    sets: DescribedSets, names: Sequence[str], more: Mapping[str, object] = MappingProxyType({"tokens": _WORDS})
+    sets: DescribedSets,
+    names: Sequence[str],
+    more: Mapping[str, object] = MappingProxyType({"tokens": _WORDS}),
+    asked: Collection[str] = (),
 ) -> Description:
     """Describe sets that are already read: their texts, and their features where measures need them.
 
     Args:
-        names: see `chosen_measures`. more: further entries of the signature.
+        names: see `chosen_measures`. more: further entries of the signature. asked: names by which no group was
+            asked for; what they lack is said.
     """
     _check_names(sets.models)
     human: dict[str, float] = {}
     models: dict[str, dict[str, Described]] = {name: {} for name in sets.models}
-    rows = [name for name in names if name != "score" and not sets.lacks(MEASURES[name])]
+    rows = [name for name in names if name != "score" and (name in asked or not sets.lacks(MEASURES[name]))]
     if "score" in names or any("histograms" in MEASURES[name].inputs.forms for name in rows):
         sets.compare()
     if "score" in names and sets.comparison is not None:
@@ -239,19 +243,24 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
     if measures is None:
         wanted = [name for name, row in MEASURES.items() if row.cheap]
     else:
-        by_spelling = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
-        wanted = listed_names("measures", measures, "names of groups or measures")
-        wanted = [by_spelling.get(name.replace("_", "-"), name) for name in wanted]
+        wanted = _names(measures)
         for name in wanted:
-            if name not in by_spelling.values():
+            if name not in (allowed := (*GROUPS, *MEASURES, "all")):
                 expected = f"groups ({', '.join(GROUPS)}), 'all' or names of measures"
-                near = did_you_mean(name, by_spelling.values())
+                near = did_you_mean(name, allowed)
                 raise WrongOption.of("measures", f"must be {expected}, got {name!r}{near}")
     if not wanted:
         raise WrongOption.of("measures", "must name at least one group or measure, got none")
     rows = sorted(MEASURES.items(), key=lambda row: GROUPS.index(row[1].group))
     chosen = [(name, row.group) for name, row in rows if {"all", name, row.group} & {*wanted}]
     return tuple(dict.fromkeys("score" if group == "score" else name for name, group in chosen))
+
+
+def _names(measures: object) -> list[str]:
+    """The names of groups and measures that were given, as they are spelled in the tables."""
+    by_spelling = {name.replace("_", "-"): name for name in (*GROUPS, *MEASURES, "all")}
+    names = [] if measures is None else listed_names("measures", measures, "names of groups or measures")
+    return [by_spelling.get(name.replace("_", "-"), name) for name in names]
 
 
 def _signature(sets: DescribedSets, order: Sequence[str], more: Mapping[str, object]) -> dict[str, object]:

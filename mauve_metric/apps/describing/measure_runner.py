@@ -26,7 +26,7 @@ from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import all_rows
 from mauve_metric.features.sides import open_sides, side_of
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.measures.measure import Form, Measure
+from mauve_metric.measures.measure import Form, Measure, Requirement
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.runtime.checks import shown
@@ -40,6 +40,13 @@ if TYPE_CHECKING:
     from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 
 logger = logging.getLogger(__name__)
+
+_OPTIONAL: Mapping[Requirement, str] = {  # inputs without which a group leaves out a measure
+    "prompts": "several texts of a prompt: give p_groups and q_groups (--prompt-field)",
+    "prompt texts": "the prompts' texts: give p_groups and q_groups (--prompt-field)",
+    "a decoder": "the decoder of the models: give `decoder` (`--decoder`)",
+    "training": "texts that the models were trained on: give `training` (`--training`)",
+}
 
 
 @dataclass
@@ -236,6 +243,8 @@ class DescribedSets:
     def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
         """Compute the human texts' value, where there is one, and that of each model."""
         level, entries = self.config.confidence_level, {}
+        if self.lacks(row):
+            raise ValueError(f"it needs {next(filter(None, map(_OPTIONAL.get, row.inputs.given)))}")
         if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
         if "a decoder" in row.inputs.given:

@@ -94,8 +94,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
     levels: dict[str, tuple[Level, ...] | str] = {
         "featurize_model_name": base.featurizers
         or "no other featurizer is here: name some with featurizers (--featurizer, again for each)",
-        "pooling": _OTHER_POOLINGS.get(base.identity.get("pooling", ""))
-        or "the featurizer is a function, which pools by itself",
+        "pooling": _OTHER_POOLINGS.get(base.identity.get("pooling", "")) or "the featurizer pools by itself",
         "max_text_length": tuple(length for length in lengths if length >= _FEWEST_TOKENS)
         or f"the human texts are too short to be cut: half of them have {median:g} tokens",
         "quantizer": tuple(choice for choice in quantizers if choice != config.quantizer),
@@ -108,7 +107,7 @@ def _levels(base: Base) -> dict[str, tuple[Level, ...] | str]:
         "row_order": tuple(order for order in ("qp", "pq") if order != config.row_order),
     }
     if base.median_length is None:
-        levels["max_text_length"] = "the featurizer is a function, which has no tokens to count"
+        levels["max_text_length"] = "the featurizer has no tokens to count"
     if config.match_lengths != "no":
         levels["max_text_length"] = f"match_lengths={config.match_lengths!r} sets it"
     if config.quantizer != KMEANS:

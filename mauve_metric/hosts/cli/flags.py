@@ -278,6 +278,8 @@ class CommandParser(argparse.ArgumentParser):
             if featurizers:
                 several = {"action": Featurizers, "dest": "featurizers", "default": None}
                 several["help"] = f"{text}; again for each of several: {featurizers}"
+            elif verb != "compute_mauve":
+                several["help"] = re.sub(r"'standard' \(.*?\), ", "", text)  # which is two
             group.add_argument(flag, "--featurize-model-name", **common | several)
 
     def add_human(self) -> None:

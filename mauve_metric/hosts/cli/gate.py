@@ -27,7 +27,7 @@ from mauve_metric.uncertainty.intervals import Estimate, estimate_difference
 _ROUNDING = 1e-9
 _MAY_DIFFER = ("n_q", "q_digest", "q_texts", "groups", *VERSIONS)  # entries of the signatures of two runs
 _KINDS = ("mauve_debiased", "mauve_classifier")
-_OF_ENTRIES = {"p_digest": "the hash of the human texts is"}
+_OF_ENTRIES = {"p_digest": "the hash of the human texts is", "partition": "buckets"}
 _SAID = {"mauve_debiased": "by groups", "mauve_classifier": "by classifier"}
 
 COLUMNS = (

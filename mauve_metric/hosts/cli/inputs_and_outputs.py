@@ -66,7 +66,7 @@ def two_sides(options: argparse.Namespace) -> dict[str, Any]:
     human, *models = _read_sides([file for file in (options.human, options.model) if file is not None], options)
     if not models:
         if not isinstance(human, TextFile) or not human.has_two_fields:
-            raise ValueError(
+            raise NotOneSet(
                 f"{options.human!r} does not hold human texts and a model's beside each other: give MODEL as a second "
                 "file, or name the fields with --reference-field and --prediction-field"
             )

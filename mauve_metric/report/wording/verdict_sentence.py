@@ -56,7 +56,7 @@ NOTES = {
     "above_ceiling": "the sets are more alike than most: by chance, or they share texts",
     "few_texts": "a set has only {texts}: 500 or more for a paper",
     "few_prompts": "only {few_prompts}: error bars are rough",
-    "not_literature_featurizer": "not checked: {unseen}, which {featurizer} does not see (add 'ngrams' to featurizers)",
+    "not_literature_featurizer": "not checked: {unseen}, which {featurizer} does not see ({cure})",
 }
 
 
@@ -104,7 +104,9 @@ def _note(warning: ScoreWarning, text: str, result: MauveResult) -> str:
             return ""
         name, more = str(numbers["featurizer"]).split("/")[-1], len(unseen) - 1
         others = f" and {counted(more, 'other kind')} of errors" if more else ""
-        return text.format(featurizer=name, unseen=unseen[0] + others)
+        is_of_texts = result.format_auc is not None  # to features nothing can be added
+        cure = "add 'ngrams' to featurizers" if is_of_texts else "score the texts by ngrams too"
+        return text.format(featurizer=name, unseen=unseen[0] + others, cure=cure)
     return text.format(**numbers) if text else warning.message
 
 
@@ -261,8 +263,9 @@ def verdict_sentence(
         layout = f" ({listed([*facts.layout])})" if facts.layout else ""
         said = [f"{lead} by layout alone{layout}" if facts.by_layout_alone else f"{lead}: {how}"]
         if facts.p_value is not None:
-            p_value = digits(facts.p_value, ".1g")
-            said.append(f"{facts.test.capitalize()} shows it (p = {p_value}), although the interval reaches 1")
+            said.append(
+                f"{facts.test.capitalize()} shows it ({p_words(facts.p_value)}), although the interval reaches 1"
+            )
         plain = f", closeness is {facts.without_layout}" if facts.without_layout else ""
         if facts.by_layout_alone:
             said += [f"Without that layout{plain}"] if plain else []

@@ -282,7 +282,7 @@ def test_coherence_is_with_the_prompt_of_each_text(tiny_gpt2: str) -> None:
     ]
     assert found.models["m"]["prompt_log_probability"].value == pytest.approx(np.mean(after))
     without = describe(texts, {"m": texts}, measures="coherence,distinct_4_per_text", **options)
-    assert "coherence" not in without.human and "coherence" not in without.failed
+    assert "coherence" not in without.human and "prompts' texts" in without.failed["coherence"]
 
 
 def test_words_are_said_to_be_no_quality() -> None:
@@ -315,3 +315,24 @@ def test_the_texts_of_a_label_are_scored_as_compare_does() -> None:
     assert compared.design == "found"
     found = {label: each.models["paired"]["auc"].value for label, each in described.by_subgroup.items()}
     assert found == {label: each.models["paired"].auc for label, each in compared.by_subgroup.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "lacks"),
+    [
+        ("prompt_distinct", r"several texts of a prompt: give p_groups and q_groups \(--prompt-field\)"),
+        ("coherence", "the prompts' texts: give p_groups"),
+        ("authenticity", "texts that the models were trained on: give `training`"),
+        ("decoder-choices", "the decoder of the models: give `decoder`"),
+    ],
+)
+def test_a_measure_asked_for_by_name_says_what_it_lacks(name: str, lacks: str) -> None:
+    """Of a group, or of all, it is left out."""
+    human, model = ["a b c d", "e f g h", "i j k l"], ["a b x y", "e f z w", "q r s t"]
+    options: dict[str, Any] = {"featurize_model_name": "ngrams", "verbose": False}
+    found = describe(human, {"m": model}, measures=["distinct_1", name], **options)
+    assert found.measures == ("distinct_1",)
+    assert re.fullmatch(f"it needs {lacks}.*", found.failed[name.replace("-", "_")])
+    with pytest.raises(ValueError, match=f"none of the measures could be computed: .*: it needs {lacks}"):
+        describe(human, {"m": model}, measures=name, **options)
+    assert describe(human, {"m": model}, measures="lexical", **options).failed == {}

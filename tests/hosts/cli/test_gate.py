@@ -85,6 +85,9 @@ def test_only_a_significant_loss_fails(tmp_path: Path, capsys: pytest.CaptureFix
         assert ("failed: m is worse than before" in err) == (status == 3)
     assert main(["compare", human, f"m={first}", "--baseline", str(tmp_path / "good.json"), *flags, "--seed", "3"]) == 1
     assert "cannot be compared with the earlier ones: seed 3 now and 25 before" in capsys.readouterr().err
+    more = [human, f"m={first}", f"other={second}", "--baseline", str(tmp_path / "good.json"), *flags]
+    assert main(["compare", *more]) == 1
+    assert "buckets common to m, other now and common to m before" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["compare", human, first, "--fail-if-worse"])
     assert "--fail-if-worse needs --baseline" in capsys.readouterr().err

@@ -104,9 +104,20 @@ def test_input_errors_are_one_line(files: tuple[str, str], tmp_path: Path, capsy
     (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04no")
     assert "broken.npz is not a numpy file" in input_error(["score", files[0], str(tmp_path / "broken.npz")], capsys)
     np.save(tmp_path / "nan.npy", np.full((3, 5), np.nan))
-    assert "must be finite: 3 rows hold NaN or infinity, the first is row 0" in input_error(
-        ["score", str(tmp_path / "nan.npy"), files[1]], capsys
-    )
+    bad = str(tmp_path / "nan.npy")
+    for inputs, name in (
+        ([bad, files[1]], "HUMAN"),
+        ([files[0], bad], "MODEL"),
+        ([files[0], f"a b={bad}", files[1]], "MODEL a b"),
+    ):
+        said = input_error(["score" if len(inputs) == 2 else "compare", *inputs], capsys)
+        assert f"error: {name} must be finite: 3 rows hold NaN or infinity, the first is row 0" in said
+    (tmp_path / "alone.jsonl").write_text('{"text": "a"}\n')
+    (tmp_path / "two.jsonl").write_text('{"text": "a"}\n{"text": "b"}\n')
+    two = ["memorised", str(tmp_path / "alone.jsonl"), str(tmp_path / "two.jsonl"), "--prompted"]
+    assert "error: CORPUS must hold one text for each of 1 continuations, got 2" in input_error(two, capsys)
+    for command in ("score", "explain", "compare"):
+        assert input_error([command, str(tmp_path / "alone.jsonl")], capsys).endswith("[not_one_set]\n")
     assert "--num-buckets must be at most" in input_error(["score", *files, "--num-buckets", "111"], capsys)
 
 

@@ -115,7 +115,7 @@ def test_a_wrong_option_is_refused_at_once() -> None:
         host.task_functions(independent=True)
     with pytest.raises(WrongOption, match="strip='prompts' needs the prompts"):
         host.task_functions(strip="prompts")
-    with pytest.raises(WrongOption, match="match_lengths='truncate' needs a language model"):
+    with pytest.raises(WrongOption, match="match_lengths='truncate' needs a featurizer with tokens"):
         host.task_functions(match_lengths="truncate", featurize_model_name="ngrams")
     with pytest.raises(WrongOption, match=r"server must be the address of the server for .*'server:one', got none"):
         host.task_functions(featurize_model_name="server:one")

@@ -511,7 +511,7 @@ def test_contradicting_options_are_refused_at_the_start(tiny_gpt2: str, tokenize
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"match_lengths": "truncate"}, "match_lengths='truncate' needs a language model"),
+        ({"match_lengths": "truncate"}, "match_lengths='truncate' needs a featurizer with tokens"),
         ({"featurize_model_name": "server:one"}, "server must be the address of the server"),
         ({"featurize_model_name": "minilm", "device": "cuda:4096"}, "device 'cuda:4096' does not exist"),
         ({"independent": True}, "independent must be left out: the prompts say which texts depend on each other"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result, sides_of_models
+from mauve_metric.runtime.errors import WrongOption
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
 
@@ -24,12 +25,14 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_score_options("robustness", *tables, featurizers="the first is the default, the others are tried")
 
 
-@argument_type
 def _factors(text: str) -> tuple[str, ...]:
-    """Check the names of factors before anything is computed."""
+    """Check the names of factors, which are no flags, before anything is computed."""
     from mauve_metric.apps.studies.robustness_settings import chosen_factors
 
-    return chosen_factors(text)
+    try:
+        return chosen_factors(text)
+    except WrongOption as error:
+        raise argparse.ArgumentTypeError(str(error).removeprefix(f"{error.argument} ")) from error
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,6 +14,7 @@ from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result, show_result_of, tell, two_sides
 from mauve_metric.hosts.flags_and_labels import flag_of
 from mauve_metric.options import config_fields, run_fields
+from mauve_metric.runtime.checks import listed
 from mauve_metric.runtime.outputs import REPORT_FILES
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def usage_error(options: argparse.Namespace) -> str | None:
     if options.model is None:
         return "-o needs HUMAN and MODEL: shards with both sides beside each other are not read"
     if len(options.featurizers or ()) > 1:
-        return "--featurizer is given once for shards (-o)"
+        return f"-o takes one --featurizer, got {listed([*options.featurizers])}"
     used = config_fields("score_sharded") | run_fields("score_sharded")
     unused = (config_fields() | run_fields()).keys() - used.keys()
     other = next((name for name in (*_FIELDS_OF_SIDES, "header", *sorted(unused)) if flags.get(name) is not None), None)

@@ -55,7 +55,7 @@ def test_baseline(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        (["--vary", "sed"], "--vary: must name at least one of"),
+        (["--vary", "sed"], "--vary: must name at least one of featurize_model_name, pooling, max_text_length,"),
         (["--json", "--latex"], "--latex: not allowed with argument --json"),
         (["--permutations", "99"], "unrecognized arguments: --permutations"),
     ],
