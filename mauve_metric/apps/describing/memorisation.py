@@ -162,7 +162,7 @@ class _Table:
         self._length, self._split = length, split
         texts = [split(text) for text in generations]
         self._tokens = number_tokens(texts)
-        check_length(length, self._tokens.lengths)
+        check_length(length, self._tokens.lengths, "; lower length (--length)")
         self._numbers = dict(zip(chain.from_iterable(texts), self._tokens.ids.tolist(), strict=True))
         self._source = np.full(len(self._tokens.ids), -1, dtype=np.int64)  # of the window that begins at each token
         self._sources: list[str] = []

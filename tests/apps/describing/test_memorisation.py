@@ -86,7 +86,7 @@ def test_tokens_of_a_tokenizer() -> None:
 def test_bad_input() -> None:
     with pytest.raises(TypeError, match="got a single text: 'a b'"):
         memorisation(["a"], "a b", length=1)
-    with pytest.raises(ValueError, match="the longest one has 2"):
+    with pytest.raises(ValueError, match=r"the longest one has 2; lower length \(--length\)"):
         memorisation(["a b"], ["a b"])
     with pytest.raises(ValueError, match="corpus holds no texts"):
         memorisation(["a b"], [], length=1)
