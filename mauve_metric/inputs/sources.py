@@ -73,8 +73,6 @@ def text_source(
     Raises:
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
     """
-    if isinstance(data, (str, bytes)):
-        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
         choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
@@ -83,6 +81,8 @@ def text_source(
     side = side or ("reference" if name in ("p_text", "references") else "prediction")
     if not isinstance(data, (list, tuple)):
         data = _plain_column(name, data, text_field, side)
+    if isinstance(data, (str, bytes)):  # a numpy array of no dimension is one text, too
+        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if not isinstance(data, Iterable):
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset

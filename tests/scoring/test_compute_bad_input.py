@@ -212,6 +212,7 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         Fails(TypeError, "p_text must be a list of texts, got an open file"),
     ),
     "bare bytes": (texts(TEXTS, b"hello"), Fails(TypeError, "q_text must be a list of texts, got a single bytes")),
+    "array of no dimension": (texts(np.array("hello")), Fails(TypeError, "p_text must .* got a single str: 'hello'")),
     "a number": (texts(3), Fails(TypeError, "p_text must be a list of texts, got int")),
     "a dict": (texts({"a": "b"}), Fails(TypeError, "p_text must be a list of texts, got dict")),
     "a set": (texts({"a", "b"}), Fails(TypeError, "p_text must be a list of texts, got set")),
