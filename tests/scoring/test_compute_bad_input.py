@@ -82,6 +82,7 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "1-d": (features(P[0]), Fails(ValueError, r"p_features must have shape \(n, d\).*got \(6,\)")),
     "3-d": (features(P, Q[None]), Fails(ValueError, r"q_features must have shape \(n, d\).*got \(1, 30, 6\)")),
     "objects": (features(P.astype(object)), Fails(TypeError, "p_features must be an array of numbers, got dtype obj")),
+    "a mapping": (features({"features": P}), Fails(TypeError, "p_features must be an array of numbers, got dict$")),
     "strings": (features(P, Q.astype(str)), Fails(TypeError, "q_features must be an array of numbers, got dtype <U")),
     "booleans": (features(P > 0), Fails(TypeError, "p_features must be an array of numbers, got dtype bool")),
     "complex": (features(P + 1j), Fails(TypeError, "p_features must be an array of numbers, got dtype complex")),
