@@ -201,6 +201,12 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         features(num_bucket=3),
         Fails(TypeError, r"unknown option 'num_bucket' \(did you mean 'num_buckets'\?\)"),
     ),
+    "unknown argument": (
+        features(align=True, q_group=[1]),
+        Fails(
+            TypeError, r"unknown option 'align' \(did you mean 'aligned'\?\); .*'q_group' \(did you mean 'q_groups'\?\)"
+        ),
+    ),
     "unknown option, nothing near": (features(zzz=3), Fails(TypeError, r"unknown option 'zzz'$")),
     # --- texts
     "bare string": (texts("hello"), Fails(TypeError, "p_text must be a list of texts, got a single str: 'hello'")),
