@@ -290,6 +290,13 @@ def test_a_file_of_references_chooses_no_model(tmp_path: Path) -> None:
 # --- the texts, and the length of the references ------------------------------------------------------------------
 
 
+def test_features_that_the_texts_cannot_be_compared_with_are_refused_at_once(tmp_path: Path) -> None:
+    made = FeatureSet(np.ones((3, 2)), {"model": "ngrams"})
+    for references in (made, made.save(tmp_path / "human.npz")):
+        with pytest.raises(ValueError, match="features made by ngrams in another way than featurize_model_name='use'"):
+            ModelEvaluator(PROMPTS, references, featurize_model_name="use")
+
+
 def test_the_texts_come_with_the_result(model: Any, tokenizer: Any, tmp_path: Path) -> None:
     """Scored by themselves, they have the same score; the file has them as `mauve-metric generate` writes them."""
     path = tmp_path / "texts.jsonl"
