@@ -117,6 +117,8 @@ PAGE = Spelling(
         "(or|,) (?:name the prompts with )?p_groups and q_groups": r"\1 give both files a column “prompt”",
         "add p_groups and q_groups": "give the files a column “prompt”",
         "Add p_groups and q_groups": "Give the files a column “prompt”",
+        "p_groups and q_groups": "a column “prompt” in the files",
+        r"\baligned=True": f"“{ALIGNED}”",
         f"(“{label_of('independent')}”) set to “True”": r"tick \1",
         "add (“[^”]+”) set to": r"set \1 to",
         "Add (“[^”]+”) set to": r"Set \1 to",

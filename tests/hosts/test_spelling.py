@@ -13,7 +13,7 @@ from mauve_metric.hosts.cli.warning_guide import ADVICE
 from mauve_metric.hosts.spelling import PAGE, SHELL
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, NOTES
 from mauve_metric.runtime.errors import KINDS
-from mauve_metric.uncertainty.score_warnings import UNDECLARED
+from mauve_metric.uncertainty.score_warnings import GUIDE, UNDECLARED
 
 
 def test_advice_names_flags() -> None:
@@ -25,6 +25,13 @@ def test_advice_names_flags() -> None:
     advice += [re.sub(r"\{\w+\}", "words", text) for text in shown]
     python = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|(--[\w-]+)\W+\3\b|human_baseline|stress_test")
     assert len(advice) > 80 and [text for text in map(SHELL.respell, advice) if python.search(text)] == []
+
+
+def test_no_message_on_the_page_is_in_python_or_of_the_shell() -> None:
+    shown = [advice.message for advice in GUIDE.values()] + [*NOTES.values(), *NO_VERDICT.values()]
+    shown.append("aligned=True needs sets of equal size, got a 60, b 50: give p_groups and q_groups")
+    other = re.compile(r"=(True|None|[`'\"])|\b[pq]_(text|groups)\b|--[\w-]+|mauve-metric ")
+    assert len(shown) > 80 and [text for text in map(PAGE.respell, shown) if other.search(text)] == []
 
 
 def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
