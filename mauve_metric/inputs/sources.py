@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
@@ -84,7 +85,8 @@ def text_source(
     if isinstance(data, (str, bytes)):  # a numpy array of no dimension is one text, too
         raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if not isinstance(data, Iterable):
-        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
+        read = ": mauve_metric.read_texts gives those of a file" if isinstance(data, Path) else ""
+        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{read}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
         data = iter(data)
     if missing or empty_texts == "drop":
