@@ -125,6 +125,8 @@ PAGE = Spelling(
         r"(?:add|take) (?:'(\w+)' to featurizers|“[^”]+” set to “(\w+)”)": r"tick \1\2 in the options",
         "name the field of the answers with text_field": "choose the column of the answers",
         f"leave {label_of('num_buckets')} out": f"set “{label_of('num_buckets')}” to 0",
+        "needs the prompts: texts, or the name of their file": "needs prompts, which this page does not take: take "
+        "them off the texts",
         ":? (?:see )?mauve-metric (?:deduplicate|memorised)(?: takes them out)?": "",
         "NoneType": "nothing",
         "`": "",

@@ -84,6 +84,11 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "both: tick “Rows are aligned”, or give both files a column “prompt”; tick ngrams in the options",
         ),
         (
+            "strip='prompts' needs the prompts (--prompts): texts, or the name of their file",
+            "--strip prompts needs the prompts (--prompts): texts, or the name of their file",
+            "“Strip” set to “prompts” needs prompts, which this page does not take: take them off the texts",
+        ),
+        (
             "knn=True and kmeans_num_redo, not `seed`",
             "--knn and --kmeans-num-redo, not `seed`",
             "“Nearest-neighbour scores” set to “True” and K-means num redo, not seed",
