@@ -704,6 +704,9 @@ def page_fields() -> dict[str, Any]:
     return config_fields() | of_output
 
 
+_PARAMETERS: dict[str, list[str]] = {}  # of each public function, without its options
+
+
 def split_options(keywords: Mapping[str, object], verb: str = "") -> tuple[MauveConfig, RunOptions]:
     """Keywords → the config and the run options.
 
@@ -715,7 +718,7 @@ def split_options(keywords: Mapping[str, object], verb: str = "") -> tuple[Mauve
     use_float64 = check_bool("use_float64", options.pop("use_float64", False))
     if use_float64 and options.setdefault("dtype", "float64") != "float64":
         raise WrongOption(f"use_float64=True and dtype={options['dtype']!r} contradict each other: give one of them")
-    check_known_options(options, option_names())
+    check_known_options(options, [*_PARAMETERS.get(verb, ()), *option_names()])
     of_config, of_run = dict[str, Any](), dict[str, Any]()
     for name, value in options.items():
         if name not in config_fields(verb) and name not in run_fields(verb):
@@ -742,6 +745,7 @@ def with_options(*left_out: str, first: Iterable[Field[Any]] = ()) -> Callable[[
     def write_out(function: Function) -> Function:
         verb, signature = function.__name__, inspect.signature(function)
         parameters = [entry for entry in signature.parameters.values() if entry.kind is not entry.VAR_KEYWORD]
+        _PARAMETERS[verb] = [entry.name for entry in parameters]
         used: dict[str, Field[Any]] = {}
         for option in (*first, *config_fields(verb).values(), *run_fields(verb).values()):
             if option.name not in (*signature.parameters, *left_out):

@@ -454,7 +454,7 @@ class FeaturizeJob:
         sets = [side.content for side in sides.values() if isinstance(side.content, FeatureSet)]
         if len(sets) == len(sides):
             for features in sets:
-                self.name_unread(features)
+                name_ignored(_MADE, self.made_otherwise(features))
         if all(side.kind in ("set", "features") and side.texts is None for side in sides.values()):
             prompts = self.run.prompts
             prompts = f"{len(prompts)} texts" if isinstance(prompts, tuple) else prompts
@@ -463,18 +463,17 @@ class FeaturizeJob:
             name_ignored(_MADE, {name: value for name, value in of_texts.items() if name in self.given})
         return self.matched(sides) if self.config.match_lengths == "truncate" else sides
 
-    def name_unread(self, features: FeatureSet) -> None:
-        """Name options of featurizing that were given, where these features were made in another way."""
+    def made_otherwise(self, features: FeatureSet) -> dict[str, str | int]:
+        """Options of featurizing that were given, where these features were made in another way."""
         if features.identity is None:
-            return
+            return {}
         rules, marks = self.config.strip, features.marks
         same = {"strip": rules} if marks is not None and marks.free_of(str(rules).split(",")) else {"strip": "no"}
         made = same | _entries_of(features.identity)
         names = ("featurize_model_name", "strip", *encoder_options(self.config))
         asked = {name: getattr(self.config, name) for name in names if name in self.given}
         asked = {name: value for name, value in asked.items() if isinstance(value, (str, int))}
-        unread = {name: value for name, value in asked.items() if str(value) != made.get(name)}
-        name_ignored(_MADE, unread)
+        return {name: value for name, value in asked.items() if str(value) != made.get(name)}
 
     def check_asked(self) -> None:
         """`ValueError` if features from a file name a model that was not requested (see `follow`)."""

@@ -229,6 +229,8 @@ def numbers_of(name: str, data: object) -> Array:
         raise NotFeatures.of(name, "must be one array (n, d): its rows have different lengths") from error
     except (TypeError, RuntimeError) as error:  # tensors that numpy has no form for, on their own or in a list
         raise NotFeatures.of(name, f"must be an array of numbers, got {type(data).__name__}: {error}") from error
+    if array.dtype == object and array.ndim == 0:  # of which numpy makes nothing
+        raise NotFeatures.of(name, f"must be an array of numbers, got {type(data).__name__}")
     check_kind(name, array.shape, array.dtype, array.dtype.kind in "fiu")
     return array
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
@@ -73,8 +74,6 @@ def text_source(
     Raises:
         TypeError: not texts. ValueError: none at all, or empty ones with "error".
     """
-    if isinstance(data, (str, bytes)):
-        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if isinstance(data, (dict, set, frozenset)) or data is None:  # a set has no order to repeat a score in
         choice = f": choose one of {quoted(list(data), most=20)}" if isinstance(data, dict) else ""
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{choice}")
@@ -83,8 +82,11 @@ def text_source(
     side = side or ("reference" if name in ("p_text", "references") else "prediction")
     if not isinstance(data, (list, tuple)):
         data = _plain_column(name, data, text_field, side)
+    if isinstance(data, (str, bytes)):  # a numpy array of no dimension is one text, too
+        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
     if not isinstance(data, Iterable):
-        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}")
+        read = ": mauve_metric.read_texts gives those of a file" if isinstance(data, Path) else ""
+        raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{read}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
         data = iter(data)
     if missing or empty_texts == "drop":

@@ -25,6 +25,7 @@ _ADDRESS = re.compile(r"[a-z0-9]{2,}:/")  # `Path` makes one slash of two
 RENAMED = {
     **{"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"},
     **{"p_texts": "p_text", "q_texts": "q_text"},
+    **dict.fromkeys(("featurizer", "featurizers"), "featurize_model_name"),
 }
 
 

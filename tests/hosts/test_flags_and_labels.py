@@ -29,8 +29,9 @@ def test_advice_names_flags() -> None:
 
 def test_messages_on_the_page_name_its_controls() -> None:
     messages = [*(advice.message for advice in GUIDE.values()), *NOTES.values(), *NO_VERDICT.values()]
+    messages.append("aligned=True needs sets of equal size, got a 60, b 50: give p_groups and q_groups")
     messages = [re.sub(r"\{[^}]*\}", "words", text.replace("{kind!r}", "'kind'")) for text in messages]
-    elsewhere = re.compile(r"=(True|')|[pq]_(text|groups)\b|--\w|mauve-metric|\bfeaturizers\b")
+    elsewhere = re.compile(r"=(True|None|[`'\"])|[pq]_(text|groups)\b|--\w|mauve-metric|\bfeaturizers\b")
     assert len(messages) > 80 and [text for text in map(PAGE.respell, messages) if elsewhere.search(text)] == []
 
 
@@ -82,6 +83,11 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "both: add aligned=True, or p_groups and q_groups; add 'ngrams' to featurizers",
             "both: add --aligned, or --prompt-field NAME; add --featurizer ngrams",
             "both: tick “Rows are aligned”, or give both files a column “prompt”; tick ngrams in the options",
+        ),
+        (
+            "strip='prompts' needs the prompts (--prompts): texts, or the name of their file",
+            "--strip prompts needs the prompts (--prompts): texts, or the name of their file",
+            "“Strip” set to “prompts” needs prompts, which this page does not take: take them off the texts",
         ),
         (
             "knn=True and kmeans_num_redo, not `seed`",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,3 +146,8 @@ def test_two_kinds_in_a_table_are_refused() -> None:
     unnamed = pandas.DataFrame({0: rows["text"], 1: rows["label"]})
     with pytest.raises(SeveralTexts, match="2 kinds, by 1:"):
         text_source("p_text", unnamed)
+
+
+def test_the_name_of_a_file_in_place_of_texts_is_refused_with_the_function_that_reads_it() -> None:
+    with pytest.raises(NotTexts, match=r"must be a list of texts, got .*Path: mauve_metric\.read_texts gives"):
+        text_source("texts", Path("human.jsonl"))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mauve_metric import compute_mauve
+from mauve_metric import compute_mauve, human_baseline
 from mauve_metric.options import SMALLEST_SCALING_FACTOR, MauveConfig
 from mauve_metric.runtime.checks import (
     check_archive,
@@ -54,6 +54,8 @@ def test_other_messages_are_as_short() -> None:
     assert len(str(raised.value)) < 200
     with pytest.raises(UnknownOption, match="did you mean 'p_text'"):
         compute_mauve(p_texts=["a"], q_text=["b"])
+    with pytest.raises(UnknownOption, match=r"'featurizers' .did you mean 'featurize_model_name'"):
+        human_baseline(["a"], featurizers="minilm")
 
 
 class Nameless:

@@ -82,6 +82,7 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
     "1-d": (features(P[0]), Fails(ValueError, r"p_features must have shape \(n, d\).*got \(6,\)")),
     "3-d": (features(P, Q[None]), Fails(ValueError, r"q_features must have shape \(n, d\).*got \(1, 30, 6\)")),
     "objects": (features(P.astype(object)), Fails(TypeError, "p_features must be an array of numbers, got dtype obj")),
+    "a mapping": (features({"features": P}), Fails(TypeError, "p_features must be an array of numbers, got dict$")),
     "strings": (features(P, Q.astype(str)), Fails(TypeError, "q_features must be an array of numbers, got dtype <U")),
     "booleans": (features(P > 0), Fails(TypeError, "p_features must be an array of numbers, got dtype bool")),
     "complex": (features(P + 1j), Fails(TypeError, "p_features must be an array of numbers, got dtype complex")),
@@ -200,6 +201,12 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         features(num_bucket=3),
         Fails(TypeError, r"unknown option 'num_bucket' \(did you mean 'num_buckets'\?\)"),
     ),
+    "unknown argument": (
+        features(align=True, q_group=[1]),
+        Fails(
+            TypeError, r"unknown option 'align' \(did you mean 'aligned'\?\); .*'q_group' \(did you mean 'q_groups'\?\)"
+        ),
+    ),
     "unknown option, nothing near": (features(zzz=3), Fails(TypeError, r"unknown option 'zzz'$")),
     # --- texts
     "bare string": (texts("hello"), Fails(TypeError, "p_text must be a list of texts, got a single str: 'hello'")),
@@ -212,6 +219,7 @@ TABLE: dict[str, tuple[Callable[[], MauveResult], Fails | Scores]] = {
         Fails(TypeError, "p_text must be a list of texts, got an open file"),
     ),
     "bare bytes": (texts(TEXTS, b"hello"), Fails(TypeError, "q_text must be a list of texts, got a single bytes")),
+    "array of no dimension": (texts(np.array("hello")), Fails(TypeError, "p_text must .* got a single str: 'hello'")),
     "a number": (texts(3), Fails(TypeError, "p_text must be a list of texts, got int")),
     "a dict": (texts({"a": "b"}), Fails(TypeError, "p_text must be a list of texts, got dict")),
     "a set": (texts({"a", "b"}), Fails(TypeError, "p_text must be a list of texts, got set")),

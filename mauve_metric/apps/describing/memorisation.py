@@ -28,7 +28,7 @@ from mauve_metric.inputs.fields import LOOKED_AT, chosen_field
 from mauve_metric.inputs.file_types import named_endings
 from mauve_metric.inputs.files import TextFile, read_texts
 from mauve_metric.inputs.json_rows import loaded
-from mauve_metric.inputs.records import Record
+from mauve_metric.inputs.records import Record, split_field
 from mauve_metric.inputs.tables import parquet_batches
 from mauve_metric.inputs.tool_formats import plain_text, text_in
 from mauve_metric.runtime.checks import check_file
@@ -162,7 +162,7 @@ class _Table:
         self._length, self._split = length, split
         texts = [split(text) for text in generations]
         self._tokens = number_tokens(texts)
-        check_length(length, self._tokens.lengths)
+        check_length(length, self._tokens.lengths, "; lower length (--length)")
         self._numbers = dict(zip(chain.from_iterable(texts), self._tokens.ids.tolist(), strict=True))
         self._source = np.full(len(self._tokens.ids), -1, dtype=np.int64)  # of the window that begins at each token
         self._sources: list[str] = []
@@ -246,7 +246,7 @@ def corpus_texts(
     `.jsonl` also packed, as `.gz`. `.csv`, `.tsv`, `.json`, `.xlsx` and `.eval` are read whole, as `read_texts` does.
 
     Args:
-        paths: of files and folders.
+        paths: of files and folders, also `FILE:FIELD`.
         text_field: the field or column of the texts.
         encoding: of files that are not UTF-8.
 
@@ -256,7 +256,8 @@ def corpus_texts(
     if not paths:
         raise ValueError("paths must name at least one file or folder of the corpus")
     endings = (*named_endings(), *(f"{ending}.gz" for ending in _IN_PARTS))
-    for path in map(Path, paths):
+    for name, field in (split_field(str(path)) for path in paths):
+        path = Path(name)
         files = [path]
         if os.path.isdir(path):
             seen = (file for file in path.rglob("*") if file.is_file() and file.name[0] != ".")
@@ -269,7 +270,7 @@ def corpus_texts(
                 expected = f"{', '.join(endings)}, or a folder of such files"
                 raise UnknownEnding(f"{path} has an unknown ending: expected {expected}")
         for file in files:
-            yield from _texts_of(file, text_field, encoding)
+            yield from _texts_of(file, field or text_field, encoding)
 
 
 def _texts_of(file: Path, text_field: str | None, encoding: str | None) -> Iterator[CorpusText]:

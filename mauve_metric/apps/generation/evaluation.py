@@ -19,12 +19,13 @@ from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, check_featurizer, given_side
+from mauve_metric.features.text_functions import is_text_function
 from mauve_metric.inputs.file_types import read_endings
 from mauve_metric.inputs.files import read_texts
 from mauve_metric.inputs.sources import text_source
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult, WrittenText
-from mauve_metric.runtime.errors import WrongOption
+from mauve_metric.runtime.errors import UnlikeFeatures, WrongOption
 from mauve_metric.runtime.model_state import release_memory
 from mauve_metric.scoring.evaluation import Evaluation as Score
 from mauve_metric.scoring.score import log_warnings
@@ -114,6 +115,13 @@ class ReferenceScorer:
             job = FeaturizeJob(self.config, self.run, given=frozenset(self.options))
             job.follow(references)
             job.check_asked()
+            other, identity = job.made_otherwise(references), references.identity or {}
+            if "revision" in identity and not is_text_function(self.config.featurize_model_name):
+                other.pop("featurize_model_name", None)  # a model may have two names
+            if other:
+                options = ", ".join(f"{name}={value!r}" for name, value in other.items())
+                made = f"are features made by {identity.get('model')} in another way than {options}"
+                raise UnlikeFeatures.of("references", f"{made}: leave these out, or give the texts")
             self.reference = references
         elif references is not None:
             source = text_source(

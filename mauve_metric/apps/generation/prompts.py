@@ -152,10 +152,10 @@ class PromptSource:
         ]
         full = next((index for index, room in enumerate(rooms) if room < 1), None)
         if full is not None:
-            raise ValueError(
-                f"prompts, position {full}: {len(prompts[full].ids)} tokens leave no room to write: the model takes "
-                f"{positions} in all"
-            )
+            tokens, cause = len(prompts[full].ids), f"the model takes {positions} in all"
+            if lengths[full] < 1:
+                cause = f"generation_config.max_length is {self.settings.max_length}"
+            raise ValueError(f"prompts, position {full}: {tokens} tokens leave no room to write: {cause}")
         return [replace(prompt, new_tokens=room) for prompt, room in zip(prompts, rooms, strict=True)]
 
     def _given_prompts(self, num_references: int) -> list[str]:

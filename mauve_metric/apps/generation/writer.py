@@ -249,6 +249,9 @@ class Writer:
             logger.warning("generate_fn failed for %d prompts: %r", len(share), error)
             self.failure = repr(error)
             return [None] * len(share)
+        if None in texts:
+            self.failure = f"generate_fn gave no text for {texts.count(None)} of {len(texts)} prompts"
+            logger.warning("%s", self.failure)
         return [
             None if text is None else Generation(text, text if prompt.messages is not None else prompt.text + text)
             for text, prompt in zip(texts, share, strict=True)

@@ -31,7 +31,7 @@ MODELS = ("model", "system", "system_id", "model_id", "name")
 ANNOTATORS = ("annotator", "annotator_id", "worker", "worker_id", "workerid", "rater", "rater_id", "judge", "user")
 MOST_SENTENCES = 1_000_000
 _MOST_VALUES, _RANGES = 8, 5  # more numbers than that make so many groups of nearly equal size
-_NONE = ("", "none", "human", "all human", "all-human", "never")
+_NONE = ("none", "human", "all human", "all-human", "never")
 _TEXTS = ("generation", "gen_id", "text_id", "item", "text")
 _PLAYERS = (*ANNOTATORS, "player")
 _TIMES = ("sentence_seconds", "seconds_per_sentence")
@@ -241,7 +241,7 @@ def read_guesses(data: TableData, *, sentences: int = 10, by: str | None = None)
     return Guesses(
         table.name,
         sentences,
-        [_sentence(line, true, sentences, first) for line in lines],
+        [_sentence(line, true, sentences, first, ("", *_NONE)) for line in lines],  # a human text has no boundary
         [_sentence(line, said, sentences, first) for line in lines],
         players,
         _words(table, lines, "model", "system"),
@@ -296,10 +296,10 @@ def _date(line: Record, column: str) -> datetime:
     return date.replace(tzinfo=UTC) if date.tzinfo is None else date
 
 
-def _sentence(line: Record, column: str, sentences: int, first: bool) -> int:
-    """The number of the first sentence by a machine."""
+def _sentence(line: Record, column: str, sentences: int, first: bool, none: tuple[str, ...] = _NONE) -> int:
+    """The number of the first sentence by a machine. none: words for a text without one."""
     lowest, highest = (2, sentences + 1) if first else (0, sentences - 1)
-    if first and line.value[column].lower() in _NONE:
+    if first and line.value[column].lower() in none:
         return sentences + 1
     meaning = f"a sentence from {lowest} to {highest}" + (", or none," if first else "")
     number = number_at(line, column, meaning)

@@ -25,7 +25,7 @@ from mauve_metric.measures.p_values import holm
 from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
-from mauve_metric.runtime.checks import did_you_mean, listed_names, shown, wrong
+from mauve_metric.runtime.checks import did_you_mean, listed_names, wrong
 from mauve_metric.runtime.errors import EXPECTED, message_of
 from mauve_metric.runtime.plain_text import duration
 from mauve_metric.runtime.progress import watched
@@ -153,16 +153,14 @@ def chosen_perturbations(perturbations: object) -> tuple[str, ...]:
 
 
 def _checked_strengths(strengths: Any) -> tuple[float, ...]:
-    expected = "strengths must be numbers above 0 and up to 1"
     if isinstance(strengths, np.ndarray):
         strengths = strengths.tolist()
     if isinstance(strengths, (str, bytes)) or not isinstance(strengths, Sequence) or not strengths:
-        raise TypeError(f"{expected}, got {shown(strengths)}")
+        raise wrong("strengths", "a list of numbers above 0 and up to 1", strengths)
     for strength in strengths:
-        if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)):
-            raise TypeError(f"{expected}, got {shown(strength)}")
-        if not 0 < strength <= 1:
-            raise ValueError(f"{expected}, got {shown(strength)}")
+        is_number = isinstance(strength, (int, float, np.number)) and not isinstance(strength, bool)
+        if not is_number or not 0 < strength <= 1:
+            raise wrong("strengths", "numbers above 0 and up to 1", strength)
     return tuple(sorted({float(strength) for strength in strengths}))
 
 

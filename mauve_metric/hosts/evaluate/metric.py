@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 from typing import Any
@@ -23,8 +23,9 @@ from mauve_metric.arrays import TextData
 from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind
 from mauve_metric.hosts.evaluate import metric_card as card
 from mauve_metric.hosts.evaluate.stored_texts import TEXT_STATISTICS, Reading, StoredTexts, TextStatistics
-from mauve_metric.options import split_options
+from mauve_metric.options import MauveConfig, RunOptions, option_names, split_options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.runtime.checks import check_known_options
 from mauve_metric.scoring.compute import score_sides
 
 _HOST_OPTIONS = frozenset(inspect.signature(evaluate.Metric.__init__).parameters)
@@ -97,7 +98,7 @@ class Mauve(StoredTexts):
         if options.get("seed") is not None:
             of_score["seed"] = options["seed"]
         self.defaults = {**card.DEFAULTS, **of_score}
-        split_options({name: value for name, value in self.defaults.items() if name not in _OF_COMPUTE})
+        _split_options(self.defaults)
         super().__init__(config_name, **{name: value for name, value in options.items() if name in _HOST_OPTIONS})
 
     def _info(self) -> evaluate.MetricInfo:
@@ -143,7 +144,7 @@ class Mauve(StoredTexts):
                         "Q. Give texts as references and predictions, features as reference_features and "
                         f"prediction_features{tokens}"
                     )
-            config, run = split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})
+            config, run = _split_options(options)
             if features and self.num_process > 1:
                 raise ValueError(
                     f"{' and '.join(features)} cannot be gathered from {self.num_process} processes: give texts, or "
@@ -171,3 +172,9 @@ class Mauve(StoredTexts):
             sides[side] = InputSide(kind, name, content, beside, options.pop(groups, None), groups, choices)
         of_compute = {name: options.pop(name) for name in _OF_COMPUTE if name in options}
         return MauveOutput(score_sides(sides, options, **of_compute))
+
+
+def _split_options(options: Mapping[str, Any]) -> tuple[MauveConfig, RunOptions]:
+    """The options of a score among those of `compute`; `UnknownOption` with the nearest name of both."""
+    check_known_options(options, [*chain(*_SIDES.values()), *_OF_COMPUTE, *option_names()])
+    return split_options({name: value for name, value in options.items() if name not in _OF_COMPUTE})

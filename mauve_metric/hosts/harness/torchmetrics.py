@@ -24,12 +24,12 @@ from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import check_same_encoder, not_independent
-from mauve_metric.hosts.harness.pair_scores import scalar_scores
+from mauve_metric.hosts.harness.pair_scores import SCORES, scalar_scores
 from mauve_metric.inputs.fingerprints import MARKS, TRAITS, Marks
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.options import STRIP
 from mauve_metric.results.result import MauveResult
-from mauve_metric.runtime.checks import check_bool, shown, wrong
+from mauve_metric.runtime.checks import check_bool, check_known, shown, wrong
 from mauve_metric.runtime.tensors import as_array, in_memory, is_tensor
 from mauve_metric.scoring.compute import compute_mauve
 
@@ -169,6 +169,11 @@ class MauveScore(Metric):  # type: ignore[misc]
         """The numbers of `pair_scores.SCORES` by name; NaN for a missing one."""
         self.result = compute_mauve(p=self._side("real"), q=self._side("fake"), aligned=self.aligned, **self._options)
         return {name: torch.tensor(value, device=self.device) for name, value in scalar_scores(self.result).items()}
+
+    def __getitem__(self, name: object) -> Any:
+        """One of the numbers of `compute` as a metric, such as `MauveScore()["mauve"]`."""
+        check_known("the number of a MauveScore", name, SCORES)
+        return super().__getitem__(name)
 
     def reset(self) -> None:
         """Forget the texts; the human ones only with `reset_real_features`."""

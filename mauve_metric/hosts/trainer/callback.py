@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from mauve_metric.apps.generation.evaluation import Evaluation, value_names, values_of
+from mauve_metric.apps.generation.evaluation import LOGGED_SCORES, Evaluation, value_names, values_of
 from mauve_metric.apps.generation.evaluator import ModelEvaluator
 from mauve_metric.apps.generation.writing_options import TrainingKeywords, WritingOptions
 from mauve_metric.features.feature_set import FeatureSet
 from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
+from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown, wrong
 from mauve_metric.runtime.outputs import check_replaceable, naming
 
@@ -166,6 +167,7 @@ class MauveCallback(TrainerCallback):
         """Refuse options that contradict each other, cut the prompts, and embed the references if requested."""
         self._fresh, moment = {}, _moment(trainer, host)
         self._refuse(moment.args)
+        self._tell_direction(moment.args)
         self._move_to_the_head()
         self.evaluator.prepare(*self._model_and_tokenizer(moment), embed=self.embed_at_start)
 
@@ -282,6 +284,15 @@ class MauveCallback(TrainerCallback):
                 f"every={self.every} leaves evaluations without {best!r}, which metric_for_best_model needs each time: "
                 "use every=1 and evaluate less often"
             )
+
+    def _tell_direction(self, args: TrainingArguments) -> None:
+        """Warn of a score by which the worst model would be chosen."""
+        best, worst = args.metric_for_best_model or "", "lower" if args.greater_is_better else "higher"
+        names = [f"_{best}".removesuffix(f"_{other}") for other in ("", *self.evaluator.others)]
+        wrong = [f"_{name}" for name in LOGGED_SCORES if name in SCORES and SCORES[name].better == worst]
+        if any(name.endswith(tuple(wrong)) for name in names):
+            said = "MAUVE's %r is better the %s it is: by greater_is_better=%s the worst model is chosen"
+            logger.warning(said, best, worst, args.greater_is_better)
 
     def _move_to_the_head(self) -> None:
         """Move before the reporters, so that the values are in the log when they read it."""

@@ -77,7 +77,7 @@ def precision_recall_curves_chart(comparison: Comparison) -> alt.LayerChart:
 
 
 def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
-    """Each model's closeness with its interval, the best on top; small ticks: the published MAUVE.
+    """Each model's closeness with its interval, the best on top; small ticks: MAUVE.
 
     Several featurizers have their models one below the other, each with its own best on top.
     """
@@ -119,7 +119,7 @@ def forest_chart(comparison: Comparison, width: int = 560) -> alt.LayerChart:
         ),
     ]
     level = f"{100 * comparison.confidence_level:g} % intervals, {next(iter(comparison.models.values())).ci_scope}"
-    title = "Closeness", level, "tick: the published MAUVE"
+    title = "Closeness", level, "tick: MAUVE"
     description = f"Closeness with its interval: {', '.join(said)}."
     return figure.layered(layers, width, _ROW * len(rows), title, description)
 

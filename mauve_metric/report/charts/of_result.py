@@ -30,7 +30,7 @@ _KEY = {"stroke": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape, "strokeDash"
 _SOLID, _DASHED, _DEBIASED = [1, 0], [7, 3], [5, 3]  # pixels of a line and of the gap after it
 
 
-def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str = "Published MAUVE") -> alt.LayerChart:
+def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str = "MAUVE") -> alt.LayerChart:
     """The divergence curve (Pillutla et al. 2021, §3); the shaded area under it is MAUVE.
 
     x = exp(-c·KL(P‖R_λ)), coverage of human text; y = exp(-c·KL(Q‖R_λ)), quality of the model's text; both in [0, 1],
@@ -59,7 +59,7 @@ def divergence_curve_chart(result: MauveResult, model_index: int = 0, named: str
     c = format_value(result.signature_entries["mauve_scaling_factor"])
     sizes = f"{result.n_p} {figure_text(name)} and {result.n_q} model texts, {result.num_buckets} buckets, c = {c}"
     drawn = [*_curve_layers(base, color, _SOLID), *_band_layers(result.curve_band, color)]
-    key = [("published" if named == "Published MAUVE" else "MAUVE", color, "stroke", _SOLID)]
+    key = [("MAUVE", color, "stroke", _SOLID)]
     key += [] if result.curve_band is None else [("without sampling bias", color, "stroke", _DEBIASED)]
     layers = [*drawn, *_equal_layers(equal and equal[0]), _key(key, equal is not None, name), points, targets]
     description = (

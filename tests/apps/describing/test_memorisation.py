@@ -86,7 +86,7 @@ def test_tokens_of_a_tokenizer() -> None:
 def test_bad_input() -> None:
     with pytest.raises(TypeError, match="got a single text: 'a b'"):
         memorisation(["a"], "a b", length=1)
-    with pytest.raises(ValueError, match="the longest one has 2"):
+    with pytest.raises(ValueError, match=r"the longest one has 2; lower length \(--length\)"):
         memorisation(["a b"], ["a b"])
     with pytest.raises(ValueError, match="corpus holds no texts"):
         memorisation(["a b"], [], length=1)
@@ -128,6 +128,8 @@ def test_every_kind_of_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert wheres["b.txt"].startswith("b.txt, from line 1")
     assert memorisation([STORY], corpus_texts(tmp_path)).corpus_texts == 11
     assert memorisation([STORY], corpus_texts(tmp_path / "a.jsonl", tmp_path / "g.json")).corpus_texts == 3
+    (tmp_path / "h.jsonl").write_text(json.dumps({"id": "first", "story": STORY, "note": STORY}), encoding="utf-8")
+    assert [text.text for text in corpus_texts(f"{tmp_path / 'h.jsonl'}:story")] == [STORY]
 
 
 def test_a_workbook_is_a_corpus_and_the_description_names_every_type(tmp_path: Path) -> None:

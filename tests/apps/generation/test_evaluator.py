@@ -123,12 +123,13 @@ def test_generate_fn_writes_instead_of_the_model() -> None:
     assert "parrot" in result.signature
 
 
-def test_generations_that_fail_are_counted() -> None:
+def test_generations_that_fail_are_counted(caplog: pytest.LogCaptureFixture) -> None:
     def half(prompts: list[str]) -> list[str | None]:
         return [None if index % 4 == 0 else "" if index % 4 == 1 else " more" for index in range(len(prompts))]
 
     found = ModelEvaluator(HUMAN, HUMAN, generate_fn=half, featurize_model_name=features).evaluate(None, None)
     assert (found.failed, found.empty) == (6, 6)
+    assert "generate_fn gave no text for 6 of 24 prompts" in caplog.text
     assert found.result is not None and found.result.n_q == 18  # an empty continuation is scored with its prompt
     alone = ModelEvaluator(HUMAN, HUMAN, generate_fn=half, include_prompt=False, featurize_model_name=features)
     result = alone.evaluate(None, None).result
@@ -138,6 +139,8 @@ def test_generations_that_fail_are_counted() -> None:
 def test_nothing_to_score_is_an_error() -> None:
     with pytest.raises(RuntimeError, match="none of 24 texts can be scored: every text is empty"):
         score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts: [" "] * len(prompts), include_prompt=False)
+    with pytest.raises(RuntimeError, match="can be scored: generate_fn gave no text for 24 of 24 prompts"):
+        score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts: [None] * len(prompts))
     with pytest.raises(ValueError, match="got 1 for 24"):
         score(None, None, HUMAN, HUMAN, generate_fn=lambda prompts: ["one"])
     with pytest.raises(TypeError, match="generate_fn must give texts, got int"):
@@ -206,6 +209,7 @@ def test_the_signature_shows_what_the_model_and_the_library_fill_in(model: Any) 
         ({"generation_config": {"stop_strings": ["."]}}, ValueError, "generation_config.stop_strings must be left out"),
         ({"generation_config": {"num_beams": -1}}, ValueError, "generation_config.num_beams must be an integer"),
         ({"generation_config": {"max_new_tokens": -1}}, ValueError, "generation_config.max_new_tokens must be"),
+        ({"generation_config": {"max_length": 2}}, ValueError, "no room to write: generation_config.max_length is 2"),
         ({"generation_config": {"top_p": 2}}, ValueError, "top_p must be a number in \\(0, 1\\], got 2"),
         ({"generation_config": {"do_sample": "x"}}, TypeError, "do_sample must be True or False, got 'x'"),
         ({"generation_config": {"eos_token_id": "x"}}, TypeError, "eos_token_id must be an integer"),
@@ -284,6 +288,13 @@ def test_a_file_of_references_chooses_no_model(tmp_path: Path) -> None:
 
 
 # --- the texts, and the length of the references ------------------------------------------------------------------
+
+
+def test_features_that_the_texts_cannot_be_compared_with_are_refused_at_once(tmp_path: Path) -> None:
+    made = FeatureSet(np.ones((3, 2)), {"model": "ngrams"})
+    for references in (made, made.save(tmp_path / "human.npz")):
+        with pytest.raises(ValueError, match="features made by ngrams in another way than featurize_model_name='use'"):
+            ModelEvaluator(PROMPTS, references, featurize_model_name="use")
 
 
 def test_the_texts_come_with_the_result(model: Any, tokenizer: Any, tmp_path: Path) -> None:

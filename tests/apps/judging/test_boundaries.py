@@ -147,6 +147,12 @@ def test_two_players_agree_where_both_found_the_machine_or_named_none() -> None:
     assert score_boundary_guesses([{key: row[key] for key in ("boundary", "guess")} for row in rows]).pairs == ()
 
 
+def test_an_empty_guess_is_no_answer() -> None:
+    for empty in (None, "", float("nan")):
+        with pytest.raises(ValueError, match="or none, in column 'guess', got ''"):
+            score_boundary_guesses([{"boundary": 4, "guess": empty}])
+
+
 def test_options_are_checked() -> None:
     with pytest.raises(ValueError, match="confidence_level must be a number in"):
         score_boundary_guesses(rounds(), confidence_level=0)

@@ -154,6 +154,7 @@ def test_equal_sets_are_told_apart_as_rarely_as_promised() -> None:
         (lambda: stress_test(TEXTS, perturbations="typo"), "none called 'typo' .did you mean 'typos'"),
         (lambda: stress_test(TEXTS, perturbations=[]), "perturbations must name at least one error"),
         (lambda: stress_test(TEXTS, strengths=[0, 1]), "strengths must be numbers above 0 and up to 1, got 0"),
+        (lambda: stress_test(TEXTS, strengths=0.5), "must be a list of numbers above 0 and up to 1, got 0.5"),
         (lambda: stress_test(TEXTS, featurizers=["minilm", "minilm"]), "got 'minilm' twice"),
         (lambda: stress_test(TEXTS, featurizers=[]), "at least one featurizer"),
         (lambda: stress_test(TEXTS, permutations=100), "permutations must be at least 2400 .* got 100"),

@@ -336,6 +336,11 @@ def test_what_is_no_list_of_texts(metric: Mauve, side: str, data: Any, message: 
         assert side in str(caught.value)
 
 
+def test_a_mistyped_side_has_its_name_proposed(metric: Mauve) -> None:
+    with pytest.raises(TypeError, match=r"'prediction' .did you mean 'predictions'.*'align' .did you mean 'aligned'"):
+        metric.compute(prediction=MODEL, references=HUMAN, align=True)
+
+
 def test_add_takes_one_text(metric: Mauve) -> None:
     for bad in (["a", "list"], 3, b"bytes"):
         with pytest.raises(TypeError, match=r"prediction must be one text.*add_batch"):

@@ -165,6 +165,8 @@ def test_bad_input_names_the_argument() -> None:
         metric.update(["a text", " "], real=True)
     with pytest.raises(TypeError, match="num_bucket"):
         host.MauveScore(num_bucket=3)
+    with pytest.raises(ValueError, match=r"the number of a MauveScore must be one of mauve, .*, got 'mauv'"):
+        host.MauveScore()["mauv"]
     with pytest.raises(TypeError, match="reset_real_features"):
         host.MauveScore(reset_real_features=1)
     with pytest.raises(ValueError, match=r"^match_lengths must be 'no' here, since .*, got 'truncate'"):

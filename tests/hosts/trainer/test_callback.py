@@ -10,6 +10,7 @@ import math
 import random
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -291,6 +292,20 @@ def test_every_so_many_evaluations(tiny_gpt2: str, tokenizer: Any, tmp_path: Pat
     assert ["eval_mauve" in row for row in evaluations(trainer)] == [True, False, True, False]
     with pytest.raises(ValueError, match="every=2 leaves evaluations without 'eval_mauve'"):
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(every=2)], metric_for_best_model="eval_mauve")
+
+
+@pytest.mark.parametrize(
+    ("best", "greater", "told"),
+    [("eval_auc", True, True), ("auc", False, False), ("eval_a_frontier_integral_ngrams", True, True),
+     ("eval_closeness", True, False), ("closeness_ngrams", False, True), ("eval_loss", False, False),
+     (None, None, False)],
+)  # fmt: skip
+def test_a_score_that_would_choose_the_worst_model_is_named(
+    caplog: pytest.LogCaptureFixture, best: str | None, greater: bool | None, told: bool
+) -> None:
+    args: Any = SimpleNamespace(metric_for_best_model=best, greater_is_better=greater)
+    mauve_callback(featurizers=["use", "ngrams"])._tell_direction(args)
+    assert ("the worst model is chosen" in caplog.text) == told
 
 
 @pytest.mark.more

@@ -130,7 +130,7 @@ def test_a_density_above_one_is_drawn_at_one_and_named(result: MauveResult) -> N
 
 def test_the_key_names_what_is_drawn_and_no_words_lie_on_curves(result: MauveResult, curve: Any) -> None:
     for chart, names in (
-        (curve, ["published", "without sampling bias", "two human sets"]),
+        (curve, ["MAUVE", "without sampling bias", "two human sets"]),
         (
             of_result.precision_recall_chart(dataclasses.replace(result, density=0.5)),
             ["of the histograms", "k-NN precision, recall", "density, coverage", "two human sets"],
@@ -282,7 +282,7 @@ def test_result_chart_has_all_four_and_is_what_plot_returns(result: MauveResult)
     spec = of_result.result_chart(result).to_dict()
     score, curves, histogram = spec["vconcat"]
     titles = [part["title"]["text"] for part in (score, *curves["hconcat"], histogram)]
-    mauve = f"Published MAUVE = {result.mauve:.4f}"
+    mauve = f"MAUVE = {result.mauve:.4f}"
     assert titles[0].startswith("Closeness ") and titles[1:] == [
         mauve,
         f"PRD area = {result.prd_area:.4f}",

@@ -144,11 +144,11 @@ def spans_of(marked: NDArray[np.bool_], tokens: NumberedTokens) -> list[Span]:
     return [Span(*row) for row in np.stack([texts, begins - starts, ends - starts], axis=1).tolist()]
 
 
-def check_length(length: int, lengths: Integers | None = None) -> None:
-    """`ValueError` for a length below 1, or, with the lengths of texts, above the longest."""
+def check_length(length: int, lengths: Integers | None = None, cure: str = "") -> None:
+    """`ValueError` for a length below 1, or, with the lengths of texts, above the longest. cure: ends the message."""
     check_least("length", length)
     if lengths is not None and (longest := int(lengths.max(initial=0))) < length:
-        raise ValueError(f"passages of {length} tokens need texts that long: the longest one has {longest}")
+        raise ValueError(f"passages of {length} tokens need texts that long: the longest one has {longest}{cure}")
 
 
 class Cuts(NamedTuple):

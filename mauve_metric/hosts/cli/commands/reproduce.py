@@ -123,7 +123,7 @@ def _is_equal(then: object, now: object) -> bool:
 def _result_before(signature: str) -> Mapping[str, Any]:
     """The JSON of a result, or a signature alone in its place."""
     if not signature.lower().endswith(".json"):
-        return {"signature": signature.removeprefix("signature: ")}
+        return {"signature": signature.rpartition("signature: ")[2].strip()}  # the screen before it may be pasted, too
     from mauve_metric.inputs.json_rows import read_json
 
     content = read_json(signature)

@@ -25,12 +25,13 @@ from mauve_metric.options import LONGEST_LABEL, MauveConfig, config_fields
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.results.explanation import Explanation
 from mauve_metric.results.result import MauveResult
-from mauve_metric.results.signature import parse_signature
+from mauve_metric.results.signature import parse_signature, signature_texts
 from mauve_metric.scoring.gap import explain_buckets
 from mauve_metric.scoring.phrases import Readable
 from mauve_metric.scoring.score import curve_band, score_histograms
 from mauve_metric.uncertainty.closeness import debiased_estimates
 from mauve_metric.uncertainty.score_warnings import ScoreWarning
+from mauve_metric.version import __version__
 
 _MOST_FEATURIZERS = 8  # in one file
 _MOST_TEXTS = 4_000_000  # of all results of a file: their labels take eight bytes each
@@ -53,6 +54,17 @@ class Opened(Outcome):
         partition = Partition(rows, [labels, labels])
         return explain_buckets(partition, 1, result, self.resolved, Readable.of([None, None]), 0, 0)
 
+    @property
+    def written(self) -> str:
+        """See `_written`."""
+        return _written(self.result.signature, ", ")
+
+
+def _written(signature: object, mark: str) -> str:
+    """Words, with a mark before them, on the version that wrote a result, "" if it is this one."""
+    version = signature_texts(str(signature)).get("mauve_metric", __version__)
+    return "" if version == __version__ else f"{mark}written by mauve_metric {version[:20]}, and this is {__version__}"
+
 
 def read_result(path: Path, limits: Limits) -> Opened:
     """The result or the comparison in a JSON file that this package wrote.
@@ -62,10 +74,12 @@ def read_result(path: Path, limits: Limits) -> Opened:
     """
     if path.stat().st_size > limits.bytes:
         raise ValueError(f"the result: a file may have at most {limits.megabytes} MB here")
+    written = ""
     try:
         values = json.loads(path.read_text(encoding="utf-8-sig"))
         if not isinstance(values, dict):
             raise ValueError(f"an object is expected, got {type(values).__name__}")
+        written = _written(values.get("signature"), "; ")
         if not (texts := _texts_in(values)) <= _MOST_TEXTS:
             raise ValueError(f"its results may be of at most {_MOST_TEXTS} texts together here, got {texts:.0f}")
         if "models" in values:
@@ -83,7 +97,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
         said = f"{' of '.join(map(str, reversed(first['loc'])))}: {first['msg']}"
     except (ValueError, TypeError, OverflowError) as error:
         said = " ".join(str(error).split())[:300]
-    raise ValueError(f"the result: not a file that “Download report and figures” wrote ({said})")
+    raise ValueError(f"the result: not a file that “Download report and figures” wrote ({said}{written})")
 
 
 def _texts_in(values: object) -> float:

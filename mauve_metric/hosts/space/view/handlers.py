@@ -15,7 +15,7 @@ import gradio as gr
 from mauve_metric.hosts.space.limits import Limits, check_options, check_together
 from mauve_metric.hosts.space.session.examples import HUMAN, SECOND, Example, compare_sets, planned
 from mauve_metric.hosts.space.session.measuring import check_measures, measure_scored
-from mauve_metric.hosts.space.session.opened_result import read_result
+from mauve_metric.hosts.space.session.opened_result import Opened, read_result
 from mauve_metric.hosts.space.session.queue import Turns
 from mauve_metric.hosts.space.session.run import Cancelled, Run, forecast, sample_step, show_errors
 from mauve_metric.hosts.space.session.scoring import Encoders, Scored, job_of, read
@@ -107,8 +107,8 @@ class Handlers(TextHandlers):
                 values |= settings.control_values(shown.options, self.featurizers)
             if isinstance(shown.scored, Scored):
                 values["aligned"] = shown.scored.aligned
-            else:
-                values["about"] = markup.notice("about_opened", name=shown.human.name)
+            elif isinstance(shown.scored, Opened):
+                values["about"] = markup.notice("about_opened", name=shown.human.name, written=shown.scored.written)
         return values
 
     def see_example(self, session: Session) -> Values:
@@ -149,7 +149,8 @@ class Handlers(TextHandlers):
                 human = TextSet(HUMAN, name, [])
                 models = {model: TextSet(title_of(model), name, []) for model in opened.results}
                 shown = Shown(human, models, {}, opened, opened.best_first[0])
-                return self._scored(session, shown) | {"about": markup.notice("about_opened", name=name)}
+                about = markup.notice("about_opened", name=name, written=opened.written)
+                return self._scored(session, shown) | {"about": about}
         finally:
             self.sessions.release_read(path)
 

@@ -110,7 +110,7 @@ def curve_values(shown: Shown) -> dict[str, object]:
     """The values of the outputs of `CURVES`: both curves of the picked model, and how to read them."""
     scored = shown.scored
     result, index = scored.results[shown.picked], scored.best_first.index(shown.picked)
-    named = "Published MAUVE" if scored.comparison is None else "MAUVE on shared buckets"
+    named = "MAUVE" if scored.comparison is None else "MAUVE on shared buckets"
     several = scored.result.by_featurizer
     seen = f" Both figures are seen by {next(iter(several))}." if len(several) > 1 else ""
     readings = of_result.divergence_curve_reading(result), of_result.precision_recall_reading(result)

@@ -33,7 +33,10 @@ def scored(files: tuple[str, str]) -> dict[str, Any]:
 def test_the_options_are_those_of_the_signature(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     signature = direct(files, **OPTIONS).signature
     assert main(["score", *files, *FLAGS, "--signature"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == f"signature: {signature}"
+    printed = capsys.readouterr().out
+    assert printed.splitlines()[-1] == f"signature: {signature}"
+    assert main(["reproduce", printed, *files]) == 0  # all of it
+    capsys.readouterr()
     assert main(["reproduce", f"signature: {signature}", *files, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["differences"] == {} and found["result"] == json.loads(json.dumps(direct(files, **OPTIONS).to_dict()))

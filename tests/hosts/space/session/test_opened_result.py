@@ -123,6 +123,20 @@ def test_files_that_would_take_much_memory_are_refused(
         read_result(path, LIMITS)
 
 
+def test_a_result_of_another_version_is_named_as_such(desk: Handlers, tmp_path: Path, expected: MauveResult) -> None:
+    said = "written by mauve_metric 9.8, and this is "
+    values = expected.to_dict() | {"signature": f"{expected.signature}|mauve_metric:9.8"}
+    for changes in ({}, {"verdict": None}):
+        path = tmp_path / "a.json"
+        path.write_text(json.dumps(values | changes), encoding="utf-8")
+        if changes:
+            with pytest.raises(gr.Error, match=said):
+                desk.open_result(str(path), visitor(desk))
+        else:
+            assert said in desk.open_result(str(path), visitor(desk))["about"]
+            assert said in desk.arrive({}, visitor(desk).key, "", "a")["about"]
+
+
 def test_a_smallest_difference_needs_two_models(tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(2, 40, 3))
     one = compare(p_features=rows[0], models={"m": rows[1]}, num_buckets=4, num_runs=1)
