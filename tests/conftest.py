@@ -143,8 +143,8 @@ def short_forecasts() -> Iterator[None]:
 FEW_DRAWS = ("apps", "clustering", "docs", "experiments", "features", "fuzz", "hosts", "inputs", "report", "results")
 FEW_DRAWS += ("runtime", "scoring", "test_options.py")
 ALL_DRAWS = ("test_baseline.py", "test_compute_directions.py", "test_equal_sets.py", "test_evaluation.py")
-ALL_DRAWS += ("test_examples.py", "test_explain.py", "test_pages.py", "test_pairs.py", "test_processes.py")
-ALL_DRAWS += ("test_recorded_results.py", "test_runs.py", "test_stress_test.py", "test_verdict.py")
+ALL_DRAWS += ("test_examples.py", "test_explain.py", "test_page_figures.py", "test_pages.py", "test_pairs.py")
+ALL_DRAWS += ("test_processes.py", "test_recorded_results.py", "test_runs.py", "test_stress_test.py", "test_verdict.py")
 
 
 @pytest.fixture(scope="module", autouse=True)
