@@ -274,12 +274,12 @@ def changes() -> dict[str, list[str]]:
     }
 
 
-def lowered() -> dict[str, list[str]]:
+def lowered(changed: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """MAUVE, by groups, closeness and warnings of changed texts against the human ones, by minilm."""
     from mauve_metric import compute_mauve, read_texts
 
     human, rows = read_texts(ROOT / "examples" / "human.jsonl"), {}
-    for name, texts in changes().items():
+    for name, texts in changed.items():
         out = compute_mauve(p_text=human, q_text=texts, featurize_model_name="minilm")
         codes = [warning.code for warning in out.warnings if warning.code not in OF_EVERY_ROW]
         numbers = [f"{value:.3f}" for value in (out.mauve, out.mauve_debiased, out.closeness)]
@@ -297,6 +297,6 @@ if __name__ == "__main__":
     for name, tables in TABLES.items():
         write(name, {mark: make() for mark, make in tables.items()})
     if "--run" in sys.argv[1:]:
-        rows = [[name, *cells] for name, cells in lowered().items()]
+        rows = [[name, *cells] for name, cells in lowered(changes()).items()]
         head = "| the texts | MAUVE | by groups | closeness | warnings |"
         write("why_low.md", {"lowered": table(head, "|---|--:|--:|--:|---|", rows)})

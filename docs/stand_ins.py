@@ -71,10 +71,10 @@ def tiny_trainer(**options: Any) -> Any:
 
 def harness_files() -> None:
     """Files as harnesses write them, with the example texts: two models', a server's answers, and another one's."""
-    human = read_texts("examples/human.jsonl")[:60]
+    human = read_texts("examples/human.jsonl")[:TEXTS]
     Path("human.txt").write_text("".join(f"{text}\n" for text in human), encoding="utf-8")
     for model, name in {"gpt2": "nucleus", "small": "greedy"}.items():
-        pairs = [*enumerate(zip(human, read_texts(f"examples/{name}.jsonl")[:60], strict=True))]
+        pairs = [*enumerate(zip(human, read_texts(f"examples/{name}.jsonl")[:TEXTS], strict=True))]
         samples = [
             {
                 "doc_id": at,

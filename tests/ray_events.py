@@ -19,7 +19,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import ray
+from draws import draw_few
 from ray.cluster_utils import Cluster
 from samples import slow_ngrams
 
@@ -80,6 +82,7 @@ def score_during(event: Callable[[], object], human: Path, model: Path, out: Pat
 
 def main(human: Path, model: Path, out: Path) -> None:
     """Score on a cluster of this machine, and then on one of two machines of one CPU each."""
+    draw_few(pytest.MonkeyPatch())  # as the tests do; the features alone are made by Ray's workers
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     found: dict[str, object] = {
         "local": score_sharded(human, model, out / "local", ray="local", workers=2, **OPTIONS).to_dict()

@@ -37,19 +37,12 @@ def check(results: list[MauveResult]) -> None:
     assert len(outside) <= most
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("quantizer", QUANTIZERS)
-def test_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
-    quick: dict[str, Any] = {"num_runs": 1, "drmm_steps": 100, "lattice_epochs": 5, "lattice_hidden": 16}
-    check([scored(n, seed, quantizer, **quick) for n, seed in ((50, 0), (50, 1), (300, 0))])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("quantizer", QUANTIZERS)
 def test_many_halves_of_human_texts_are_rarely_different(quantizer: str) -> None:
     halves = 4 if quantizer in ("drmm", "lattice") else 8  # seconds of training each
-    short: dict[str, Any] = {"drmm_steps": 500, "lattice_epochs": 20}  # few texts are overfitted first
-    for n, options in ((50, {}), (200, short)):
+    short: dict[str, Any] = {"drmm_steps": 500, "lattice_epochs": 20}
+    for n, options in ((50, {"drmm_steps": 1000}), (200, short)):  # few texts are overfitted first
         check([scored(n, seed, quantizer, num_runs=1, **options) for seed in range(halves)])
 
 

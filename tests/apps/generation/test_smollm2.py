@@ -27,7 +27,7 @@ def pair(smollm2: str) -> tuple[Any, Any]:
 @pytest.fixture(scope="module")
 def human() -> list[str]:
     return [
-        " ".join(text.split()[: 12 + 3 * index]) for index, text in enumerate(read_texts("examples/human.jsonl")[:8])
+        " ".join(text.split()[: 12 + 4 * index]) for index, text in enumerate(read_texts("examples/human.jsonl")[:5])
     ]
 
 
@@ -55,11 +55,11 @@ def test_greedy_texts_are_those_of_one_text_at_a_time(pair: tuple[Any, Any], hum
     import torch
 
     model, tokenizer = pair
-    written = generate(human, tmp_path / "t.jsonl", model=pair, decoder="greedy", max_new_tokens=8, batch_size=4)
+    written = generate(human, tmp_path / "t.jsonl", model=pair, decoder="greedy", max_new_tokens=6, batch_size=3)
     compared = 0
     for prompt, text in zip(human, written, strict=True):
         ids = tokenizer(prompt, return_tensors="pt")["input_ids"]
-        options = {"do_sample": False, "max_new_tokens": 8, "output_logits": True, "return_dict_in_generate": True}
+        options = {"do_sample": False, "max_new_tokens": 6, "output_logits": True, "return_dict_in_generate": True}
         with torch.inference_mode():
             alone = model.generate(ids, **options)
         new = alone.sequences[0, ids.shape[1] :]

@@ -234,10 +234,12 @@ def test_it_stands_in_a_collection_with_metrics_of_texts() -> None:
 
 PROCESSES = """
 import sys
-import torch
+import pytest, torch
+from draws import draw_few
 from samples import HUMAN, MODEL, ngrams
 from mauve_metric.hosts.harness.torchmetrics import MauveScore
 
+draw_few(pytest.MonkeyPatch())  # as the test
 rank, file = int(sys.argv[1]), sys.argv[2]
 torch.distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
 metric = MauveScore(featurize_model_name=ngrams, num_buckets=4, num_runs=1)

@@ -21,10 +21,9 @@ PROGRESS = """(() => {
 })()"""
 
 
-@pytest.mark.parametrize(
-    "page", [{"size": (1024, 768)}, {"size": (390, 844)}], indirect=True, ids=["beside each other", "on a phone"]
-)
 def test_both_curves_are_under_the_verdict_without_a_click(page: Any) -> None:
+    """Beside each other on a desk, one below the other on a phone."""
+    page.set_viewport_size({"width": 1024, "height": 768})
     paste(page, "human", HUMAN)
     paste(page, "model", MODEL)
     page.click("#compare")
@@ -40,6 +39,16 @@ def test_both_curves_are_under_the_verdict_without_a_click(page: Any) -> None:
     for name in names:
         words = page.inner_text(f"#{name}_reading")
         assert all(word in words for word in ("Up is", "quality", "diversity", "two human"))
+    check_places(page, parts)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(  # the figures are drawn anew for the width
+        "name => document.querySelector(name).getBoundingClientRect().right <= innerWidth", arg=parts[1]
+    )
+    check_places(page, parts)
+
+
+def check_places(page: Any, parts: list[str]) -> None:
+    """Both figures with their sentences between verdict and texts, at the width of the window."""
     # all at one moment, since the page scrolls to its result
     left, right, *said, verdict, texts = page.evaluate(
         "parts => parts.map(part => document.querySelector(part).getBoundingClientRect().toJSON())", parts

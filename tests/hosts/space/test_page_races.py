@@ -95,8 +95,9 @@ def test_a_file_that_is_chosen_while_the_page_is_opened_again_stays_beside_what_
     assert page.complaints == []
 
 
-@pytest.mark.parametrize(("path", "shown"), [("/upload", "Uploading"), ("/queue/join", "beam")])
-@pytest.mark.parametrize("box", ["human", "model"])
+@pytest.mark.parametrize(
+    ("path", "shown", "box"), [("/upload", "Uploading", "human"), ("/queue/join", "beam", "model")]
+)
 def test_a_comparison_waits_for_the_files_on_their_way_and_for_the_answers_to_them(
     context: Any, served: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, shown: str, box: str
 ) -> None:

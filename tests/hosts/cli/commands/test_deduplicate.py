@@ -62,7 +62,7 @@ def test_continuations_are_compared_with_the_true_ones(tmp_path: Path, capsys: p
     assert main(["memorised", texts, truths, "--prompted", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["similarities"] == pytest.approx([1, 1, 59 / 60, 1 / 3])
     assert main(["memorised", texts, write_jsonl(tmp_path / "few.jsonl", TEXTS[:3]), "--prompted"]) == 1
-    assert "truths must hold one text for each of 4 continuations, got 3" in capsys.readouterr().err
+    assert "CORPUS must hold one text for each of 4 continuations, got 3" in capsys.readouterr().err
     assert main(["memorised", texts, truths, "--prompted", "--length", "5"]) == 1
     assert "--length counts in passages" in capsys.readouterr().err
 

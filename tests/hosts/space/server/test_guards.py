@@ -291,13 +291,14 @@ def test_no_request_makes_a_traceback_or_a_500(server: tuple[int, Path]) -> None
         answered.append((status, path, body))
 
     for function in functions:
-        for length in (len(function["inputs"]), draw.choice([0, 1, 60])):
+        name, lengths = function["api_name"] or "x", [len(function["inputs"]), draw.choice([0, 1, 60])]
+        draw.shuffle(lengths)
+        for length, others in zip(lengths, (["run/predict", f"run/{name}"], [f"call/{name}"]), strict=True):
             values = [draw.choice(_ODD) for _ in range(length)]
             event = {"data": values, "fn_index": function["id"], "session_hash": f"s{len(answered)}"}
             post("/gradio_api/queue/join", event | {"event_data": draw.choice(_ODD), "trigger_id": draw.choice(_ODD)})
-            post("/gradio_api/run/predict", event)
-            post(f"/gradio_api/run/{function['api_name'] or 'x'}", event)
-            post(f"/gradio_api/call/{function['api_name'] or 'x'}", {"data": values})
+            for path in others:
+                post(f"/gradio_api/{path}", {"data": values} if path.startswith("call") else event)
     paths = ("queue/join", "run/predict", "run/none", "cancel", "reset", "component_server", "upload", "queue/data")
     for path in (*paths, "call/score", "call/v2/score", "call/none", "call/v2/none", "startup-events", "none"):
         for body in _BODIES:
