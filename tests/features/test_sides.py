@@ -327,7 +327,7 @@ def test_matched_lengths_need_texts(tiny_gpt2: str) -> None:
         compute_mauve(
             p_text=HUMAN, q_features=np.ones((3, 32)), match_lengths="truncate", featurize_model_name=tiny_gpt2, **SMALL
         )
-    with pytest.raises(ValueError, match="needs a featurizer with tokens, such as minilm, and builtins.len has none"):
+    with pytest.raises(ValueError, match=r"needs a featurizer with tokens, such as minilm, and builtins\.len has none"):
         compute_mauve(p_text=HUMAN, q_text=MODEL, match_lengths="truncate", featurize_model_name=len, **SMALL)
 
 
