@@ -103,10 +103,10 @@ def _lloyd(search: NearestCentres, centres: Rows, max_iter: int) -> list[_End]:
     """
     means = _Means(search.rows, *centres.shape[:2])
     runs = set(range(len(centres)))
-    kept = 0, centres, search.start(centres)  # an earlier state: iteration, centres, and buckets before it
-    last = [max_iter] * len(runs)
     ends: dict[int, _End] = {}
-    labels, lowest = kept[2], [float("inf")] * len(runs)
+    labels, lowest = search.start(centres), [float("inf")] * len(runs)
+    kept = 0, centres, labels  # an earlier state: iteration, centres, and the buckets before it
+    last = [max_iter] * len(runs)
     for iteration in range(1, max_iter + 1):
         updated, was_split = means.update(labels, centres)
         moved = (updated != centres).any(axis=2)

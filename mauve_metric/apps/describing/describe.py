@@ -166,12 +166,12 @@ def describe_read(
 
     Args:
         names: see `chosen_measures`. more: further entries of the signature. asked: names by which no group was
-            asked for; what they lack is said.
+            asked for: what such a measure lacks is said.
     """
     _check_names(sets.models)
     human: dict[str, float] = {}
     models: dict[str, dict[str, Described]] = {name: {} for name in sets.models}
-    rows = [name for name in names if name != "score" and (name in asked or not sets.lacks(MEASURES[name]))]
+    rows = [name for name in names if name != "score" and (name in asked or not sets.lacking(MEASURES[name]))]
     if "score" in names or any("histograms" in MEASURES[name].inputs.forms for name in rows):
         sets.compare()
     if "score" in names and sets.comparison is not None:

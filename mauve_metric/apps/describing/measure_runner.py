@@ -26,7 +26,7 @@ from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob
 from mauve_metric.features.row_blocks import all_rows
 from mauve_metric.features.sides import open_sides, side_of
 from mauve_metric.measures.groups import pair_of_groups
-from mauve_metric.measures.measure import Form, Measure, Requirement
+from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.runtime.checks import shown
@@ -40,13 +40,6 @@ if TYPE_CHECKING:
     from mauve_metric.apps.describing.likelihood.likelihoods import Likelihoods
 
 logger = logging.getLogger(__name__)
-
-_OPTIONAL: Mapping[Requirement, str] = {  # inputs without which a group leaves out a measure
-    "prompts": "several texts of a prompt: give p_groups and q_groups (--prompt-field)",
-    "prompt texts": "the prompts' texts: give p_groups and q_groups (--prompt-field)",
-    "a decoder": "the decoder of the models: give `decoder` (`--decoder`)",
-    "training": "texts that the models were trained on: give `training` (`--training`)",
-}
 
 
 @dataclass
@@ -230,21 +223,24 @@ class DescribedSets:
                 sides = {"human": self.human.reference(), **{f"model {name}": side for name, side in models.items()}}
                 self.comparison = Evaluation.of_sets(sides, self.config, self.run).comparison()
 
-    def lacks(self, row: Measure) -> bool:
-        """Return True if a measure lacks an optional input that was not given."""
-        if "prompts" in row.inputs.given:
-            return not any(side.has_repeated_groups for side in (self.human, *self.models.values()))
-        if "prompt texts" in row.inputs.given:
-            return all(side.prompt_texts is None for side in (self.human, *self.models.values()))
-        if "a decoder" in row.inputs.given:
-            return not self.decoders
-        return "training" in row.inputs.given and self.training is None
+    def lacking(self, row: Measure) -> str:
+        """The optional input of a measure that was not given, in words; empty if none."""
+        needed, sides = row.inputs.given, (self.human, *self.models.values())
+        if "prompts" in needed and not any(side.has_repeated_groups for side in sides):
+            return "several texts of a prompt: give p_groups and q_groups (--prompt-field)"
+        if "prompt texts" in needed and all(side.prompt_texts is None for side in sides):
+            return "the prompts' texts: give p_groups and q_groups (--prompt-field)"
+        if "a decoder" in needed and not self.decoders:
+            return "the decoder of the models: give `decoder` (`--decoder`)"
+        if "training" in needed and self.training is None:
+            return "texts that the models were trained on: give `training` (`--training`)"
+        return ""
 
     def measure(self, row: Measure) -> tuple[float | None, dict[str, Described]]:
         """Compute the human texts' value, where there is one, and that of each model."""
         level, entries = self.config.confidence_level, {}
-        if self.lacks(row):
-            raise ValueError(f"it needs {next(filter(None, map(_OPTIONAL.get, row.inputs.given)))}")
+        if lacking := self.lacking(row):
+            raise ValueError(f"it needs {lacking}")
         if "features" in row.inputs.given and self.no_features:
             raise ValueError(self.no_features)
         if "a decoder" in row.inputs.given:

@@ -279,7 +279,7 @@ class CommandParser(argparse.ArgumentParser):
                 several = {"action": Featurizers, "dest": "featurizers", "default": None}
                 several["help"] = f"{text}; again for each of several: {featurizers}"
             elif verb != "compute_mauve":
-                several["help"] = re.sub(r"'standard' \(.*?\), ", "", text)  # which is two
+                several["help"] = re.sub(r"'standard' \(.*?\), ", "", text)  # a set of two
             group.add_argument(flag, "--featurize-model-name", **common | several)
 
     def add_human(self) -> None:
@@ -308,15 +308,20 @@ def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def argument_type(check: Callable[[str], Value]) -> Callable[[str], Value]:
-    """Make the `type` of an argument from a check; its `ValueError` or `TypeError` becomes wrong usage."""
+def argument_type(
+    check: Callable[[str], Value], respell: Callable[[str], str] = SHELL.respell
+) -> Callable[[str], Value]:
+    """Make the `type` of an argument from a check; its `ValueError` or `TypeError` becomes wrong usage.
+
+    respell: of the message; `str` where it holds names of options that are no flags there.
+    """
 
     def parse(text: str) -> Value:
         try:
             return check(text)
         except (TypeError, ValueError) as error:
             reason = str(error).removeprefix(f"{getattr(error, 'argument', None)} ")  # argparse names the flag
-            raise argparse.ArgumentTypeError(SHELL.respell(reason)) from error
+            raise argparse.ArgumentTypeError(respell(reason)) from error
 
     return parse
 

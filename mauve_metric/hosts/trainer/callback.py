@@ -287,12 +287,12 @@ class MauveCallback(TrainerCallback):
 
     def _tell_direction(self, args: TrainingArguments) -> None:
         """Warn of a score by which the worst model would be chosen."""
-        best, worst = args.metric_for_best_model or "", "lower" if args.greater_is_better else "higher"
+        best, missed = args.metric_for_best_model or "", "lower" if args.greater_is_better else "higher"
         names = [f"_{best}".removesuffix(f"_{other}") for other in ("", *self.evaluator.others)]
-        wrong = [f"_{name}" for name in LOGGED_SCORES if name in SCORES and SCORES[name].better == worst]
-        if any(name.endswith(tuple(wrong)) for name in names):
-            said = "MAUVE's %r is better the %s it is: by greater_is_better=%s the worst model is chosen"
-            logger.warning(said, best, worst, args.greater_is_better)
+        scores = tuple(f"_{name}" for name in LOGGED_SCORES if name in SCORES and SCORES[name].better == missed)
+        if any(name.endswith(scores) for name in names):
+            said = "if %r is MAUVE's, it is better the %s it is: by greater_is_better=%s the worst model is chosen"
+            logger.warning(said, best, missed, args.greater_is_better)
 
     def _move_to_the_head(self) -> None:
         """Move before the reporters, so that the values are in the log when they read it."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from mauve_metric.hosts.cli.flags import CommandParser, keywords_of
+from mauve_metric.hosts.cli.flags import CommandParser, argument_type, keywords_of
 from mauve_metric.hosts.cli.inputs_and_outputs import show_result, sides_of_models
-from mauve_metric.runtime.errors import WrongOption
 
 HELP = "say whether the ranking of models holds under other settings, and what moves it"
 
@@ -17,7 +16,7 @@ def add_arguments(parser: CommandParser) -> None:
         "what to vary, joined by commas (unset: all but knn_k): featurize_model_name, pooling, max_text_length, "
         "quantizer, num_buckets, mauve_scaling_factor, seed, n, row_order, knn_k (with precision and recall)"
     )
-    parser.add_argument("--vary", metavar="FACTORS", type=_factors, help=text)
+    parser.add_argument("--vary", metavar="FACTORS", type=argument_type(_factors, respell=str), help=text)
     text = "change one thing at a time, and never several"
     parser.add_argument("--no-design", dest="design", action="store_false", help=text)
     parser.add_models()
@@ -26,13 +25,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def _factors(text: str) -> tuple[str, ...]:
-    """Check the names of factors, which are no flags, before anything is computed."""
+    """Check the names of factors before anything is computed."""
     from mauve_metric.apps.studies.robustness_settings import chosen_factors
 
-    try:
-        return chosen_factors(text)
-    except WrongOption as error:
-        raise argparse.ArgumentTypeError(str(error).removeprefix(f"{error.argument} ")) from error
+    return chosen_factors(text)
 
 
 def run(options: argparse.Namespace) -> None:

@@ -56,14 +56,13 @@ class Opened(Outcome):
 
     @property
     def written(self) -> str:
-        """See `_written`."""
-        return _written(self.result.signature, ", ")
+        """The version that wrote the result, in words that follow its name; empty if it is this one."""
+        return _written(self.result.signature)
 
 
-def _written(signature: object, mark: str) -> str:
-    """Words, with a mark before them, on the version that wrote a result, "" if it is this one."""
+def _written(signature: object) -> str:
     version = signature_texts(str(signature)).get("mauve_metric", __version__)
-    return "" if version == __version__ else f"{mark}written by mauve_metric {version[:20]}, and this is {__version__}"
+    return "" if version == __version__ else f", written by mauve_metric {version[:20]}, and this is {__version__}"
 
 
 def read_result(path: Path, limits: Limits) -> Opened:
@@ -79,7 +78,7 @@ def read_result(path: Path, limits: Limits) -> Opened:
         values = json.loads(path.read_text(encoding="utf-8-sig"))
         if not isinstance(values, dict):
             raise ValueError(f"an object is expected, got {type(values).__name__}")
-        written = _written(values.get("signature"), "; ")
+        written = _written(values.get("signature"))
         if not (texts := _texts_in(values)) <= _MOST_TEXTS:
             raise ValueError(f"its results may be of at most {_MOST_TEXTS} texts together here, got {texts:.0f}")
         if "models" in values:
