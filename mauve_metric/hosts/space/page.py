@@ -52,6 +52,7 @@ _LINKS = {"BUCKET_LINK": BUCKET_LINK, "MODEL_LINK": MODEL_LINK, "CONTROL_LINK": 
 for _name, _link in _LINKS.items():
     _SCRIPTS = _SCRIPTS.replace(_name, _link)
 JS = f"() => {{{_SCRIPTS}}}"
+HEAD = f"<script>{{{HERE.joinpath('events.js').read_text(encoding='utf-8')}}}</script>"  # a block keeps its names
 PLAY_RUNS: dict[str, Any] = {  # from kept features, in seconds
     "api_visibility": "private",
     "concurrency_id": "play",
@@ -405,6 +406,7 @@ def launch_options(limits: Limits) -> dict[str, Any]:
         "max_file_size": limits.bytes,
         "footer_links": ["api"],
         "js": JS,
+        "head": HEAD,
         "app_kwargs": {"middleware": [Middleware(ErrorAnswers), Middleware(BodyLimit, limits=limits)]},
         "state_session_capacity": 2 * limits.sessions,
         "run_history": False,

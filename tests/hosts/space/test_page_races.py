@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,61 @@ from visitors import opened, upload, wait_until
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
+
+
+# Gradio's end of its stream of answers arrives half a second after the server accepted the next request.
+LATE_END = """
+    const plain = window.fetch;
+    let accepted = 0;
+    const encoded = text => new TextEncoder().encode(text);
+    window.fetch = async (...request) => {
+        const answer = await plain(...request), address = String(request[0].url ?? request[0]);
+        if (address.includes('/queue/join')) accepted++;
+        if (!address.includes('/queue/data')) return answer;
+        return new Response(answer.body.pipeThrough(new TransformStream({async transform(piece, to) {
+            const text = new TextDecoder().decode(piece);
+            const end = text.includes('close_stream') ? text.lastIndexOf('data:') : text.length;
+            if (end) to.enqueue(encoded(text.slice(0, end)));
+            if (end === text.length) return;
+            while (accepted < 2) await new Promise(done => setTimeout(done, 20));
+            await new Promise(done => setTimeout(done, 500));
+            window.lateEnds = (window.lateEnds || 0) + 1;
+            to.enqueue(encoded(text.slice(end)));
+        }})), answer);
+    };"""
+# The functions that events of the page call, and those that were there when its first box was.
+EARLY = """
+    new MutationObserver(() => {
+        if (!window.early && document.querySelector('#human_file'))
+            window.early = Object.keys(window).filter(name => name.startsWith('mauve'));
+    }).observe(document, {childList: true, subtree: true});"""
+
+
+def test_an_answer_is_read_that_the_server_promised_before_its_stream_ended(
+    browser: Any, served: Any, tmp_path: Path
+) -> None:
+    context = browser.new_context()
+    context.set_default_timeout(600_000)
+    context.add_init_script(LATE_END)
+    page = opened(context, served.local_url)
+    upload(page, "human", write_jsonl(tmp_path / "human.jsonl", HUMAN))
+    upload(page, "model", write_jsonl(tmp_path / "model.jsonl", MODEL))
+    page.click("#compare")
+    page.wait_for_selector("#score strong")
+    assert page.evaluate("window.lateEnds") > 0
+    context.close()
+    assert page.complaints == []
+
+
+def test_events_find_their_functions_as_soon_as_there_is_a_box(browser: Any, served: Any) -> None:
+    context = browser.new_context()
+    context.add_init_script(EARLY)
+    page = opened(context, served.local_url)
+    called = {
+        name for event in served.config["dependencies"] for name in re.findall(r"window\.(mauve\w+)", event["js"] or "")
+    }
+    assert len(called) > 5 and called <= {*page.evaluate("window.early")}
+    context.close()
 
 
 @pytest.fixture
