@@ -39,6 +39,7 @@ _TESTS_ELSEWHERE = {
     "closeness": "uncertainty/test_closeness.py",
     "mauve": "scoring/test_compute.py",
     "mauve_debiased": "uncertainty/test_jackknife.py",
+    "mauve_finer": "scoring/test_verdict.py",
     "mauve_classifier": "uncertainty/test_learned_score.py",
     "auc": "measures/test_cross_fitting.py",
     "mauve_star": "scoring/test_compute.py",

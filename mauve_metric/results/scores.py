@@ -34,6 +34,11 @@ SCORES: dict[str, Measure] = {
         meaning="debiased MAUVE, exact area, on groups of similar texts",
         trap="coarse buckets still hide differences",
     ),
+    "mauve_finer": _debiased(
+        title="by finer groups",
+        meaning="debiased MAUVE, exact area, on groups of two or three texts a side, from 50 texts on",
+        trap="with few texts its interval is wide",
+    ),
     "mauve_classifier": _row(
         title="by classifier",
         meaning="debiased MAUVE by what separates the sets best",
