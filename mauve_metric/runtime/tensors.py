@@ -11,6 +11,7 @@ import numpy as np
 
 from mauve_metric.arrays import Array, Features, Integers, Labels, Rows
 from mauve_metric.runtime.errors import NotFeatures, NotFinite
+from mauve_metric.runtime.plain_text import counted
 from mauve_metric.runtime.threads import Shared, changed
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ def check_kind(name: str, shape: Sequence[int], dtype: object, numeric: bool) ->
 def check_finite(name: str, finite: Array | np.bool_) -> None:
     """`ValueError` unless every row is finite, (n,)."""
     if not finite.all():
-        bad = f"{int((~finite).sum())} rows hold NaN or infinity, the first is row {finite.argmin()}"
-        raise NotFinite.of(name, f"must be finite: {bad}")
+        bad = counted(int((~finite).sum()), "row holds", "rows hold")
+        raise NotFinite.of(name, f"must be finite: {bad} NaN or infinity, the first is row {finite.argmin()}")
 
 
 def is_tensor(data: object) -> TypeIs[torch.Tensor]:

@@ -259,7 +259,7 @@ def test_what_is_no_reference_is_refused(value: Any) -> None:
 def test_broken_features_in_a_reference_are_refused() -> None:
     rows = np.ones((4, 2))
     rows[2, 1] = np.nan
-    with pytest.raises(ValueError, match="must be finite: 1 rows hold NaN or infinity, the first is row 2"):
+    with pytest.raises(ValueError, match="must be finite: 1 row holds NaN or infinity, the first is row 2"):
         compute_mauve(p=FeatureSet(rows), q_features=np.ones((4, 2)))
 
 
