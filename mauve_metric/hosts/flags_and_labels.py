@@ -133,6 +133,7 @@ PAGE = Spelling(
         "needs the prompts: texts, or the name of their file": "needs prompts, which this page does not take: take "
         "them off the texts",
         ":? (?:see )?mauve-metric (?:deduplicate|memorised)(?: takes them out)?": "",
+        ", prompts(?=, next_turn)|prompts: a leading copy of one of them; ": "",  # which it does not take
         "NoneType": "nothing",
         "`": "",
     },

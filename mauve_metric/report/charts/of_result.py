@@ -225,13 +225,13 @@ def divergence_curve_reading(result: MauveResult) -> str:
     """Say in one sentence how to read the divergence curve of this result."""
     said = "Up is quality, right is diversity: at its upper end (quality 0.9) the model's curve reaches a diversity of "
     quality, diversity = _ends_of(result.divergence_curve)
-    said += f"{diversity:.2f}, at its right end (diversity 0.9) a quality of {quality:.2f}"
+    said += f"{digits(diversity, '.2f')}, at its right end (diversity 0.9) a quality of {digits(quality, '.2f')}"
     equal = equal_curves(result)
     if equal is None:
         return f"{said}."
     quality, diversity = _ends_of(equal[0])
     sets = f"two {printable(result.reference_name)} sets"
-    return f"{said}; {sets} of this size (grey line) reach {diversity:.2f} and {quality:.2f}."
+    return f"{said}; {sets} of this size (grey line) reach {digits(diversity, '.2f')} and {digits(quality, '.2f')}."
 
 
 def precision_recall_reading(result: MauveResult) -> str:
@@ -240,8 +240,8 @@ def precision_recall_reading(result: MauveResult) -> str:
     if precision is None or recall is None:
         precision, recall, mark = result.prd_precision, result.prd_recall, "curve"
     said = (
-        f"Up is precision (quality): {precision:.2f} of the model's texts are like human ones; right is recall "
-        f"(diversity): {recall:.2f} of the human texts are like the model's (the {mark})"
+        f"Up is precision (quality): {digits(precision, '.2f')} of the model's texts are like human ones; right is "
+        f"recall (diversity): {digits(recall, '.2f')} of the human texts are like the model's (the {mark})"
     )
     equal = equal_curves(result)
     said = f"{said}." if equal is None else f"{said}; the curve of two human sets of this size is the grey line."

@@ -153,6 +153,9 @@ def test_pasted_lines_are_a_set_until_another_is_begun(desk: Handlers) -> None:
         "pasted": 4,
         "pasted-2": 2,
     }
+    assert "model_paste" not in desk.add_paste(" ", visitor(desk))
+    assert list(desk.sessions.get("a").models) == ["pasted"]  # the set goes with what its box held
+    desk.add_paste("five\nsix", visitor(desk))
     assert desk.remove_model(1, visitor(desk))["model_paste"] == ""  # the box is emptied with its set
     with pytest.raises(gr.Error) as refused:
         press(desk, human="\n".join(HUMAN), model="a\n" * 41)

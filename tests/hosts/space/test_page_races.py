@@ -12,9 +12,12 @@ import pytest
 from samples import HUMAN, MODEL, write_jsonl
 from visitors import opened, upload, wait_until
 
+from mauve_metric.hosts.space import view
+
 pytest.importorskip("gradio")
 pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.browser
+EVENTS = Path(view.__file__).with_name("assets") / "events.js"
 
 
 # Gradio's end of its stream of answers arrives half a second after the server accepted the next request.
@@ -37,6 +40,40 @@ LATE_END = """
             to.enqueue(encoded(text.slice(end)));
         }})), answer);
     };"""
+# A server of which `say` is an answer in its last stream, and `end` the end of that.
+FAKE_SERVER = """() => {
+    const streams = window.streams = [];
+    const stream = () => new ReadableStream({start: stream => { streams.push(stream); }});
+    window.fetch = async address => new Response(
+        address.startsWith('/queue/join') ? JSON.stringify({event_id: address.at(-1)}) : stream());
+    window.say = (msg, event_id) => streams.at(-1).enqueue(
+        new TextEncoder().encode(`data: ${JSON.stringify({msg, event_id})}\\n\\n`));
+    window.end = () => { say('close_stream'); streams.at(-1).close(); };
+    window.opened = async () => (await fetch('/queue/data')).text().catch(() => 'lost');
+}"""
+STREAMS = {
+    "an answer comes before the server's word that it accepted the request": """async () => {
+        const text = opened();
+        await fetch('/queue/join?1');
+        say('process_completed', '2');
+        await new Promise(done => setTimeout(done, 50));
+        await fetch('/queue/join?2');
+        say('process_completed', '1');
+        end();
+        return [(await text).split('close_stream').length, streams.length];
+    }""",
+    "a lost server owes nothing": """async () => {
+        const lost = opened();
+        await fetch('/queue/join?1');
+        streams.at(-1).error(new Error('gone'));
+        await lost;
+        const text = opened();
+        await fetch('/queue/join?2');
+        say('process_completed', '2');
+        end();
+        return [(await text).split('close_stream').length, streams.length - 1];
+    }""",
+}
 # The functions that events of the page call, and those that were there when its first box was.
 EARLY = """
     new MutationObserver(() => {
@@ -59,6 +96,15 @@ def test_an_answer_is_read_that_the_server_promised_before_its_stream_ended(
     assert page.evaluate("window.lateEnds") > 0
     context.close()
     assert page.complaints == []
+
+
+@pytest.mark.parametrize("story", STREAMS)
+def test_a_stream_ends_with_its_last_answer(browser: Any, story: str) -> None:
+    page = browser.new_page()
+    page.evaluate(FAKE_SERVER)
+    page.evaluate(f"() => {{{EVENTS.read_text(encoding='utf-8')}}}")
+    assert page.evaluate(STREAMS[story]) == [2, 1]
+    page.close()
 
 
 def test_events_find_their_functions_as_soon_as_there_is_a_box(browser: Any, served: Any) -> None:

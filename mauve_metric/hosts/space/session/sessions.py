@@ -138,18 +138,20 @@ class Shown:
 class Session:
     """One visitor's texts, features and last result.
 
-    name: of the browser's session. client: see `client_of`. human, models: the sets that are on the page. pasted: the
-    name of the set that the models' paste box holds. shown: the last result. run: the one in progress. folder: of the
-    files to take away. lost: why there are no earlier texts. key: opens the page again with this session's texts and
-    result; it cannot be guessed. has_left: whether the page was closed. was_cut: whether that stopped a run, which the
-    page that opens again says. expiry: drops the session. lock: held while something is computed. editing: held while
-    the sets change, each change in its turn. edition: the number of the last change.
+    name: of the browser's session. client: see `client_of`. human, models: the sets that are on the page. in_box:
+    the human set that the paste box holds. pasted: the name of the set that the models' paste box holds. shown: the
+    last result. run: the one in progress. folder: of the files to take away. lost: why there are no earlier texts.
+    key: opens the page again with this session's texts and result; it cannot be guessed. has_left: whether the page
+    was closed. was_cut: whether that stopped a run, which the page that opens again says. expiry: drops the
+    session. lock: held while something is computed. editing: held while the sets change, each change in its turn.
+    edition: the number of the last change.
     """
 
     name: str
     client: str = ""
     models: dict[str, TextSet] = field(default_factory=dict)
     human: TextSet | None = None
+    in_box: TextSet | None = None
     pasted: str | None = None
     shown: Shown | None = None
     run: Run | None = None
@@ -305,7 +307,7 @@ class Sessions:
         if session.run is not None:
             session.run.cancel()
         sides = session.sets()
-        session.human = session.shown = session.pasted = None
+        session.human = session.in_box = session.shown = session.pasted = None
         session.models = {}
         if session.folder is not None:
             shutil.rmtree(session.folder, ignore_errors=True)

@@ -81,8 +81,6 @@ class Handlers(TextHandlers):
             values: Values = {"key": session.key}
             if session.sets() or session.shown is not None:
                 values |= self._as_before(session)
-                if session.was_cut:
-                    values["status"], session.was_cut = markup.problem(CUT_OFF), False
             elif held:
                 problems.append(f"{NOT_HERE}: {session.lost}")
             if settings.SHARED in query:
@@ -91,11 +89,14 @@ class Handlers(TextHandlers):
                     shared = shared._replace(
                         reference_name=str(options.get("reference_name", RunOptions.reference_name))
                     )
-                    values |= {"about": markup.notice("shared"), "score": shared_html(shared)}
+                    values |= {"about": markup.notice("shared"), "score": shared_html(shared), "status": ""}
+                    values |= dict.fromkeys(("result", "aligned_here"), gr.update(visible=False))  # of another result
                 except ValueError as error:
                     problems.append(str(error))
             elif options:
                 values |= settings.control_values(options, self.featurizers)
+            if session.was_cut:
+                values["status"], session.was_cut = markup.problem(CUT_OFF), False
             return values | {"link_problems": "".join(markup.problem(markup.escape(said)) for said in problems)}
 
     def _as_before(self, session: Session) -> Values:

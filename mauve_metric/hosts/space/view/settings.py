@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
-from mauve_metric.hosts.flags_and_labels import label_of
+from mauve_metric.hosts.flags_and_labels import PAGE, label_of
 from mauve_metric.hosts.space.limits import Limits, check_options, other_featurizers
 from mauve_metric.hosts.space.session import bars
 from mauve_metric.options import HUMAN, VERBATIM, page_fields, split_options
@@ -40,7 +40,7 @@ def panel_controls() -> None:
         knob = page_fields()[name]
         default, choices = knob.default, knob.metadata["choices"]
         most = "" if knob.metadata["most"] is None else f"; at most {knob.metadata['most']} here"
-        info = f"{knob.metadata['help']} (default: {'unset' if default is None else default}{most})"
+        info = f"{PAGE.respell(knob.metadata['help'])} (default: {'unset' if default is None else default}{most})"
         shown: dict[str, Any] = {"label": label_of(name), "info": info, "elem_id": name, "min_width": 250}
         if choices is not None:
             gr.Radio([(str(choice), choice) for choice in choices], value=default, **shown)

@@ -76,9 +76,10 @@ class TextHandlers:
             return self._take_human(session, read)
 
     def take_paste(self, pasted: str, session: Session) -> Values:
-        """Handle the pasted human texts: preview, no columns and no file."""
+        """Handle the pasted human texts: preview, no columns and no file; an emptied box has no set."""
         with session.editing:
             if not pasted.strip():
+                session.human = None if session.human is session.in_box else session.human
                 return self._human_shown(session)
             shown = self._take_human(session, lambda: read_paste(HUMAN, pasted, self.limits))
             is_taken = session.human is not None and session.human.kind == "paste"
@@ -97,6 +98,7 @@ class TextHandlers:
 
     def _set_human(self, session: Session, side: TextSet) -> None:
         old, session.human = session.human, side
+        session.in_box = side if side.kind == "paste" and side.every == 1 else None
         if old is not None:
             self.sessions.release(old.upload)
 
@@ -131,14 +133,14 @@ class TextHandlers:
         return shown
 
     def add_paste(self, pasted: str, session: Session) -> Values:
-        """Handle the models' paste box: its lines are one set until another is begun."""
+        """Handle the models' paste box: its lines are one set until another is begun; an emptied box has none."""
         said: list[str] = []
         with session.editing:
-            if not pasted.strip():
-                session.pasted = None
-            else:
+            if pasted.strip():
                 with _noting(said):
                     self._paste_model(session, pasted)
+            elif session.pasted in session.models:
+                self._drop(session, session.pasted)
             return self._models_shown(session, said)
 
     def paste_another(self, pasted: str, session: Session) -> Values:

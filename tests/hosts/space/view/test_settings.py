@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import html
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+import gradio as gr
 import numpy as np
 import pytest
-from visitors import LIMITS
+from visitors import LIMITS, give, press, visitor
 
 from mauve_metric import compute_mauve
 from mauve_metric.hosts.space.session.scoring import Encoders
 from mauve_metric.hosts.space.view.handlers import Handlers
-from mauve_metric.hosts.space.view.settings import control_values, panel_names, read_shared, shared_value
+from mauve_metric.hosts.space.view.markup import in_controls
+from mauve_metric.hosts.space.view.settings import (
+    control_values,
+    panel_controls,
+    panel_names,
+    read_shared,
+    shared_value,
+)
+from mauve_metric.options import split_options
 from mauve_metric.report.wording.verdict_sentence import headline
 
 
@@ -72,3 +82,24 @@ def test_a_link_holds_verdict_and_closeness() -> None:
 def test_what_no_result_says_is_refused(value: str) -> None:
     with pytest.raises(ValueError, match="the link's shared result"):
         read_shared(value, ["minilm"])
+
+
+def test_what_the_page_cannot_take_is_not_offered() -> None:
+    with pytest.raises(ValueError, match="strip must be") as error:
+        split_options({"strip": "titles"})
+    assert "prompts" not in in_controls(str(error.value))
+    with gr.Blocks() as app:
+        panel_controls()
+    (strip,) = (block for block in app.blocks.values() if block.elem_id == "strip")
+    assert "unicode" in strip.info and "prompts" not in strip.info
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_link_s_result_stands_alone_and_belongs_to_one_result(desk: Handlers, tmp_path: Path) -> None:
+    give(desk, tmp_path)
+    assert press(desk)["shared_link"]["visible"] is False  # a link that was made of an earlier result
+    key = visitor(desk).key
+    shown = desk.arrive({"shared": "77,88,50000,40000,60000,,,1,0,1,1;ngrams"}, key, "yes", "b")
+    assert "88 model texts against 77" in str(shown["score"]) and shown["status"] == ""
+    assert "Shared result" in str(shown["about"]) and shown["result"]["visible"] is False  # type: ignore[index]
+    assert desk.arrive({}, key, "yes", "c")["result"]["visible"]  # type: ignore[index]

@@ -111,6 +111,11 @@ def test_pasted_lines_are_texts_and_take_the_place_of_a_file(desk: Handlers, tmp
     preview, column, file = desk.take_paste("one text\n\nanother\r\n", visitor(desk)).values()
     assert "2 texts" in preview and file is None and column["visible"] is False
     assert the_human(desk).texts == ["one text", "another"]
+    assert "2 texts" in str(desk.arrive({}, visitor(desk).key, "yes", "b")["human_preview"])
+    assert "2 texts" in str(desk.take_paste("", visitor(desk, "b"))["human_preview"])  # the box was empty already
+    assert desk.take_paste(" ", visitor(desk))["human_preview"] == "" and visitor(desk).human is None
+    give(desk, tmp_path)
+    assert "30 texts" in str(desk.take_paste("", visitor(desk))["human_preview"])  # of a file
     with pytest.raises(ValueError, match="at most 1048576 characters can be pasted here"):
         read_paste("it", "a" * (2**20 + 1), LIMITS)
 

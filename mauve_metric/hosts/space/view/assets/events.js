@@ -2,7 +2,7 @@
 //
 // Gradio (6.31) closes its stream of answers when the server owes none, also where the server accepted a request since:
 // that answer would not be read before another request opens a stream. Such a stream is continued by a new one.
-const plain = window.fetch, awaited = new Set();
+const plain = window.fetch, awaited = new Set(), early = new Set(); // early: answered before they were known here
 const pass = async (answer, again, out) => {
     let left = '', goesOn = true;
     const messages = () => new TransformStream({transform: (piece, to) => {
@@ -10,7 +10,7 @@ const pass = async (answer, again, out) => {
         left = whole.pop();
         for (const message of whole) {
             const {msg, event_id: event} = message.startsWith('data: ') ? JSON.parse(message.slice(6)) : {};
-            if (msg === 'process_completed') awaited.delete(event);
+            if (msg === 'process_completed' && !awaited.delete(event)) early.add(event);
             if (msg === 'unexpected_error' || msg === 'server_stopped') awaited.clear();
             goesOn = msg === 'close_stream' && awaited.size > 0;
             if (!goesOn) to.enqueue(`${message}\n\n`);
@@ -25,10 +25,16 @@ const pass = async (answer, again, out) => {
 };
 window.fetch = async (...request) => {
     const answer = await plain(...request), address = String(request[0].url ?? request[0]);
-    if (address.includes('/queue/join') && answer.ok) awaited.add((await answer.clone().json()).event_id);
+    if (address.includes('/queue/join') && answer.ok) {
+        const {event_id: event} = await answer.clone().json();
+        if (!early.delete(event)) awaited.add(event);
+    }
     if (!address.includes('/queue/data') || !answer.ok) return answer;
     const {readable, writable} = new TransformStream();
-    pass(answer, () => plain(...request), writable).catch(error => writable.abort(error).catch(() => {}));
+    pass(answer, () => plain(...request), writable).catch(error => {
+        awaited.clear(); // a server that is lost answers none of them
+        writable.abort(error).catch(() => {});
+    });
     return new Response(readable, answer);
 };
 // A result that came is scrolled to (without an animation for those who want none), and the keyboard goes with it if it
@@ -37,6 +43,7 @@ window.mauveShowResult = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => {
         const outcome = document.querySelector('#outcome');
         if (!outcome || !document.querySelector('#status [data-result]')) return;
+        if (holdsResult(location.search)) mauveLink('');  // a reload shows this result
         const calm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
         const at = document.activeElement;
         if (!at || at === document.body || at.tagName === 'BUTTON') {
@@ -82,11 +89,13 @@ window.mauveDownload = () => {
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('#files a[download]')?.click()));
     return [];
 };
-// The query that the server made of the settings becomes a whole address, here and in the address bar.
+// The query that the server made of the settings becomes a whole address, here and in the address bar; that of a result
+// only here, as the page has the result itself.
+const holdsResult = query => new URLSearchParams(query).has('shared');
 window.mauveLink = query => {
     if (query.includes('://')) return [query];
     const kept = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith('__'));
     const own = new URLSearchParams([...kept, ...new URLSearchParams(query)]).toString();
-    history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
+    if (!holdsResult(query)) history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
     return [location.origin + location.pathname + (query ? '?' + query : '')];
 };
