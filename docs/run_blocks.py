@@ -48,8 +48,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 RUN = ("python", "sh")
@@ -362,6 +360,8 @@ def fill_cache(examples: Path) -> None:
     Raises:
         ValueError: they are not those of the packaged featurizer that is installed.
     """
+    import numpy as np
+
     from mauve_metric import FeatureSet, MauveConfig, read_texts
     from mauve_metric.features.cache import FeatureCache, KnownTexts, source_of, token_key
     from mauve_metric.features.encoder import load_encoder

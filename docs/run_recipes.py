@@ -1,9 +1,9 @@
-"""Run each recipe of docs/recipes.md in a new environment: `python docs/run_recipes.py WHEEL`.
+"""Run recipes of docs/recipes.md: `python docs/run_recipes.py ENVIRONMENT ./mauve_metric`.
 
-A recipe names what it needs by `pip install …`; just that is installed, the wheel in place of `./mauve_metric`, and the
-recipe's blocks are run away from the checkout. Environments with torch share one installation of
-`mauve_metric[texts]`, the others one of `mauve_metric`; what else a recipe installs is in a folder of its own. A recipe
-with no such line, or whose blocks are all marked "not run", is named and left out. The exit status is 1 if one fails.
+A recipe names what it needs by `pip install …`. Those that install the package that is named, `./mauve_metric` or
+`./mauve_metric[texts]`, are run on top of ENVIRONMENT, which has that and nothing else: away from the checkout, each in
+a new environment that holds what else it installs. A recipe with no such line, or whose blocks are all marked "not
+run", is named and left out. The exit status is 1 if one fails.
 """
 
 from __future__ import annotations
@@ -66,15 +66,14 @@ def recipes_of(markdown: str) -> Iterator[Recipe]:
         yield Recipe(title, tuple(words), language, "\n".join(programs))
 
 
-def make_environment(folder: Path, packages: list[str], base: Path | None = None) -> Path:
+def make_environment(folder: Path, packages: list[str], base: Path) -> Path:
     """Make an environment with packages, on top of what `base` has; return its folder.
 
     It has no pip of its own, which takes seconds to install, and modules are compiled when they are imported.
     """
     venv.create(folder)
-    if base is not None:
-        site = next(base.glob("lib/python*/site-packages"))
-        next(folder.glob("lib/python*/site-packages")).joinpath("base.pth").write_text(f"{site}\n", encoding="utf-8")
+    site = next(base.glob("lib/python*/site-packages"))
+    next(folder.glob("lib/python*/site-packages")).joinpath("base.pth").write_text(f"{site}\n", encoding="utf-8")
     if packages:
         pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python")]
         subprocess.run([*pip, "install", "-q", "--no-compile", *packages], check=True)
@@ -107,31 +106,24 @@ def install_and_run(recipe: Recipe, base: Path, folder: Path) -> str | None:
     return failure
 
 
-def main(wheel: str) -> int:
-    """Run the recipes; 1 if one fails."""
-    to_run: list[tuple[Recipe, str]] = []
-    for recipe in recipes_of(PAGE.read_text(encoding="utf-8")):
-        match [name for name in recipe.packages if name in OURS]:
-            case [package] if recipe.program:
-                to_run.append((recipe, package))
-            case _:
+def main(base: str, package: str) -> int:
+    """Run the recipes that install a package; 1 if one fails."""
+    ran = failed = 0
+    with tempfile.TemporaryDirectory() as work:
+        for recipe in recipes_of(PAGE.read_text(encoding="utf-8")):
+            ours = [name for name in recipe.packages if name in OURS]
+            if not ours or not recipe.program:
                 reason = "installs nothing" if recipe.program else "no code to run here"
                 print(f"{recipe.title}: not run, {reason}", flush=True)
-    uri, failed = Path(wheel).resolve().as_uri(), 0
-    with tempfile.TemporaryDirectory() as work:
-        packages = sorted({package for _, package in to_run})
-        bases = {
-            package: make_environment(Path(work, f"base{number}"), [f"{package.removeprefix('./')} @ {uri}"])
-            for number, package in enumerate(packages)
-        }
-        for number, (recipe, package) in enumerate(to_run):
-            failure = install_and_run(recipe, bases[package], Path(work, f"recipe{number}"))
-            failed += failure is not None
-            installed = " ".join(recipe.packages)
-            print(f"{recipe.title} ({installed}): {'ran' if failure is None else f'FAILED{failure}'}", flush=True)
-    print(f"{len(to_run)} recipes ran, {failed} failed", flush=True)
-    return int(failed > 0 or not to_run)
+            elif ours == [package]:
+                failure = install_and_run(recipe, Path(base), Path(work, f"recipe{ran}"))
+                ran += 1
+                failed += failure is not None
+                installed = " ".join(recipe.packages)
+                print(f"{recipe.title} ({installed}): {'ran' if failure is None else f'FAILED{failure}'}", flush=True)
+    print(f"{ran} recipes ran, {failed} failed", flush=True)
+    return int(failed > 0 or not ran)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_every_recipe_of_the_page_installs_the_package_or_runs_nothing(recipes: 
 
 
 def test_an_environment_has_the_packages_of_its_base(recipes: object, tmp_path: Path) -> None:
-    base = recipes.make_environment(tmp_path / "base", [])  # type: ignore[attr-defined]
+    venv.create(base := tmp_path / "base")
     site = next(base.glob("lib/python*/site-packages"))
     (site / "installed_below.py").write_text("number = 7\n")
     made = recipes.make_environment(tmp_path / "made", [], base)  # type: ignore[attr-defined]
@@ -110,21 +111,23 @@ def test_recipes_run_on_the_installation_that_they_name(
     recipes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "recipes.md").write_text(PAGE)
-    made: dict[Path, tuple[list[str], Path | None]] = {}
+    made: dict[str, tuple[list[str], Path]] = {}
 
-    def environment(folder: Path, packages: list[str], base: Path | None = None) -> Path:
-        made[folder] = (packages, base)
+    def environment(folder: Path, packages: list[str], base: Path) -> Path:
+        made[folder.parent.name] = (packages, base)
         (folder / "bin").mkdir(parents=True)
         return folder
 
     monkeypatch.setattr(recipes, "PAGE", tmp_path / "recipes.md")
     monkeypatch.setattr(recipes, "make_environment", environment)
     monkeypatch.setattr(recipes, "run_recipe", lambda recipe, *_: "no file b" if recipe.language == "sh" else None)
-    assert recipes.main("dist/mauve.whl") == 1
+    assert recipes.main("base", "./mauve_metric") == 1
     said = capsys.readouterr().out.split("\n")
-    assert said[:2] == ["Elsewhere: not run, no code to run here", "First (./mauve_metric pandas): ran"]
-    assert said[3] == "In a command (./mauve_metric): FAILEDno file b" and said[5] == "4 recipes ran, 2 failed"
-    below = {folder.parent.name: (packages, base and base.name) for folder, (packages, base) in made.items() if base}
-    assert below["recipe0"] == (["pandas"], "base0") and below["recipe1"] == ([], "base1")
-    wheels = {folder.name: packages[0].partition(" @ ")[0] for folder, (packages, base) in made.items() if not base}
-    assert wheels == {"base0": "mauve_metric", "base1": "mauve_metric[texts]"}
+    assert said[:2] == ["First (./mauve_metric pandas): ran", "In a command (./mauve_metric): FAILEDno file b"]
+    assert said[2:4] == ["Elsewhere: not run, no code to run here", "Last (./mauve_metric): ran"]
+    assert said[4] == "3 recipes ran, 1 failed"
+    assert made == {f"recipe{n}": (more, Path("base")) for n, more in enumerate((["pandas"], [], []))}
+    made.clear()
+    assert recipes.main("texts", "./mauve_metric[texts]") == 1
+    assert made == {"recipe0": ([], Path("texts"))}
+    assert recipes.main("base", "./other") == 1  # nothing ran
