@@ -263,12 +263,12 @@ def checked_inputs(sides: Mapping[str, InputSide], aligned: object) -> Inputs:
         if side.groups is not None and is_aligned:
             raise RowsDiffer(f"aligned=True and {side.groups_argument} contradict each other: give one of them")
         if side.groups is not None:
-            groups = _one_a_text(side.groups_argument, side.groups, "group, such as its prompt,")
+            groups = one_each(side.groups_argument, side.groups, "group, such as its prompt,")
             checked[name] = side._replace(groups=groups)
     return Inputs(checked, is_aligned)
 
 
-def _one_a_text(argument: str, values: object, kind: str) -> list[Hashable]:
+def one_each(argument: str, values: object, kind: str) -> list[Hashable]:
     """Groups or labels of the texts of a side; `TypeError` for what is no list of texts or numbers."""
     unordered = isinstance(values, (Mapping, set, frozenset)) or getattr(values, "ndim", 1) != 1
     if isinstance(values, (str, bytes)) or unordered or not isinstance(values, Iterable):
@@ -431,9 +431,7 @@ def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hash
             raise WrongOption.of("by", f"must have labels of {', '.join(map(repr, names))}, got {shown(name)}")
     if "human" not in by:
         raise WrongOption.of("by", "must have labels of the human texts")
-    return {
-        names[name]: _one_a_text(f"by[{name!r}]", labels, "label, such as its topic,") for name, labels in by.items()
-    }
+    return {names[name]: one_each(f"by[{name!r}]", labels, "label, such as its topic,") for name, labels in by.items()}
 
 
 def _name_in_by(side: str) -> str:
