@@ -17,11 +17,11 @@ from mauve_metric.arrays import Integers
 from mauve_metric.features.feature_files import is_feature_file
 from mauve_metric.features.feature_set import FeatureSet, InputSide, Kind, prompts_of
 from mauve_metric.inputs.file_types import read_endings
-from mauve_metric.inputs.files import SideTexts, TextFile
+from mauve_metric.inputs.files import PROMPT_FIELDS, SideTexts, TextFile
 from mauve_metric.inputs.fingerprints import OPENING_WORDS, opening_hash
 from mauve_metric.inputs.match_rows import join
 from mauve_metric.inputs.records import split_field
-from mauve_metric.inputs.sources import text_source
+from mauve_metric.inputs.sources import column_beside, text_source
 from mauve_metric.inputs.stripping import PromptEcho, Stripping, count_echoes, field_prompts, known_prompts
 from mauve_metric.measures.groups import FEWEST_GROUPS, code_groups
 from mauve_metric.options import MauveConfig, RunOptions
@@ -263,12 +263,12 @@ def checked_inputs(sides: Mapping[str, InputSide], aligned: object) -> Inputs:
         if side.groups is not None and is_aligned:
             raise RowsDiffer(f"aligned=True and {side.groups_argument} contradict each other: give one of them")
         if side.groups is not None:
-            groups = _one_a_text(side.groups_argument, side.groups, "group, such as its prompt,")
+            groups = one_each(side.groups_argument, side.groups, "group, such as its prompt,")
             checked[name] = side._replace(groups=groups)
     return Inputs(checked, is_aligned)
 
 
-def _one_a_text(argument: str, values: object, kind: str) -> list[Hashable]:
+def one_each(argument: str, values: object, kind: str) -> list[Hashable]:
     """Groups or labels of the texts of a side; `TypeError` for what is no list of texts or numbers."""
     unordered = isinstance(values, (Mapping, set, frozenset)) or getattr(values, "ndim", 1) != 1
     if isinstance(values, (str, bytes)) or unordered or not isinstance(values, Iterable):
@@ -365,6 +365,8 @@ def open_sides(
     if from_files and not is_aligned and not has_groups and not config.independent:
         for name, groups in _groups_of_files(from_files, rows, human, asked).items():
             sides[name] = sides[name]._replace(groups=groups)
+    if not (is_aligned or config.independent or any(side.groups is not None for side in sides.values())):
+        _tell_prompts([side for side in sides.values() if side.kind == "text"], run.text_field)
     prompts = prompts_of(run) or (_prompts_in(files, from_files) if from_files else ())
     inputs = Inputs(sides, is_aligned, prompts, str(config.strip), run.text_field)
     echo = PromptEcho(prompts) if prompts else None
@@ -431,9 +433,7 @@ def _checked_labels(by: object, sides: Iterable[str]) -> dict[str, Sequence[Hash
             raise WrongOption.of("by", f"must have labels of {', '.join(map(repr, names))}, got {shown(name)}")
     if "human" not in by:
         raise WrongOption.of("by", "must have labels of the human texts")
-    return {
-        names[name]: _one_a_text(f"by[{name!r}]", labels, "label, such as its topic,") for name, labels in by.items()
-    }
+    return {names[name]: one_each(f"by[{name!r}]", labels, "label, such as its topic,") for name, labels in by.items()}
 
 
 def _name_in_by(side: str) -> str:
@@ -501,6 +501,21 @@ def _groups_of_files(
     return groups or shared_prompts(_prompt_columns(from_files))
 
 
+def _tell_prompts(sides: Iterable[InputSide], text_field: str | None) -> None:
+    """Warn of a column of prompts beside the texts of tables, by which several texts depend on each other."""
+    names = [name for name in PROMPT_FIELDS if name != text_field]
+    columns = {side.groups_argument: column_beside(side.content, names) for side in sides if side.groups_argument}
+    groups = _prompts_of_one_field(columns)
+    if (shared := _shared(groups)) is not None:
+        logger.warning(
+            "%d of %d prompts in the column %r have several texts, which count as independent of each other: give the "
+            "prompts as %s",
+            *shared,
+            columns[next(iter(groups))][0],
+            listed([*groups]),
+        )
+
+
 def _prompt_columns(from_files: Mapping[str, SideTexts]) -> PromptColumns:
     return {name: (side.prompt_field, side.prompts) for name, side in from_files.items()}
 
@@ -525,17 +540,22 @@ def shared_prompts(columns: PromptColumns) -> Groups:
     without. Empty where texts share no prompts.
     """
     groups = _prompts_of_one_field(columns)
-    texts = Counter(prompt for prompts in groups.values() for prompt in prompts if prompt is not None)
-    shared = sum(count > 1 for count in texts.values())
-    if not shared or len(texts) < FEWEST_GROUPS:
+    shared = _shared(groups)
+    if shared is None:
         return {}
     logger.info(
         "%d of %d prompts in %r have several texts in all files together: scored as sharing prompts",
-        shared,
-        len(texts),
+        *shared,
         next(columns[name][0] for name in groups),
     )
     return {**groups}
+
+
+def _shared(groups: Mapping[str, Sequence[str | None]]) -> tuple[int, int] | None:
+    """The numbers of prompts that several texts answer, and of all; None where none is shared, or all are too few."""
+    texts = Counter(prompt for prompts in groups.values() for prompt in prompts if prompt is not None)
+    shared = sum(count > 1 for count in texts.values())
+    return (shared, len(texts)) if shared and len(texts) >= FEWEST_GROUPS else None
 
 
 def check_same_encoder(p: Mapping[str, str] | None, q: Mapping[str, str] | None) -> None:

@@ -168,6 +168,16 @@ def _table_of(data: Any) -> _Table | None:
     return None
 
 
+def column_beside(data: object, names: Iterable[str]) -> tuple[str | None, list[Any] | None]:
+    """The first of some columns that a library's table has beside others, and its values; None for both without one."""
+    table = _table_of(data)
+    if table is not None and len(table.columns) > 1:
+        for name in names:
+            if name in table.columns:
+                return name, table.values(name)
+    return None, None
+
+
 def _check_kinds(name: str, field: Any, table: _Table) -> None:
     """`SeveralTexts` for a table whose texts are of several kinds."""
     for column in candidates(Rows(name, table.first_rows())) if len(table.columns) > 1 else ():

@@ -204,17 +204,17 @@ USER_ERRORS = (TypeError, *EXPECTED)  # which arguments of a wrong type raise to
 
 
 def message_of(error: BaseException) -> str:
-    """The message of an error on one line; the name of its class if it has none.
+    """The message of an error on one line, after the name of its class where the message alone says little.
 
-    >>> message_of(ValueError("two\\nlines")), message_of(MemoryError())
-    ('two lines', 'MemoryError')
+    >>> message_of(ValueError("two\\nlines")), message_of(MemoryError()), message_of(KeyError("a word"))
+    ('two lines', 'MemoryError', "KeyError: 'a word'")
     """
     text = ""
     with contextlib.suppress(Exception):  # an error of a user's own class can fail to give its text
         text = " ".join(filter(None, map(str.strip, str(error).split("\n"))))  # blanks within names stay
         if isinstance(error, OSError) and error.filename is not None and text.startswith("[Errno "):
             text = f"{short_message(repr(error.filename))}: {error.strerror}"  # the system's own words, the name cut
-    return text or type(error).__name__
+    return text if text and isinstance(error, USER_ERRORS) else ": ".join(filter(None, (type(error).__name__, text)))
 
 
 def short_message(message: object, most: int = 200) -> str:

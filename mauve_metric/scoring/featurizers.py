@@ -18,7 +18,7 @@ from mauve_metric.results.comparison import Comparison, comparable_without_layou
 from mauve_metric.results.result import LearnedScore, MauveResult
 from mauve_metric.results.signature import featurizers_entries
 from mauve_metric.runtime import tensors
-from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.runtime.errors import message_of
 from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.ranking import ranked_by_closeness, ranked_by_learned_score
 from mauve_metric.scoring.score import learned_of
@@ -40,14 +40,14 @@ def try_each(
     """Call `make` with each featurizer; return its values by name, and a warning for each that fails.
 
     Raises:
-        Exception: any error of the first one, and an unexpected error of another.
+        Exception: any error of the first one.
     """
     made: dict[str, Made] = {}
     missing: list[ScoreWarning] = []
     for name, featurizer in featurizers.items():
         try:
             made[name] = make(name, featurizer)
-        except EXPECTED as error:
+        except Exception as error:
             if not made:
                 raise
             reason = message_of(error)

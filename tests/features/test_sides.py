@@ -545,6 +545,26 @@ def test_a_field_that_only_one_file_has_or_some_rows_lack_is_ignored(tmp_path: P
     assert compute_mauve(p_text=human, q_text=model, featurize_model_name="ngrams", **SMALL).design == "undeclared"
 
 
+def test_prompts_beside_texts_of_tables_are_named_unless_declared(caplog: pytest.LogCaptureFixture) -> None:
+    keys = [row // 2 for row in range(30)]
+    human, model = (pd.DataFrame({"prompt": keys, "text": texts[:30]}) for texts in (HUMAN, MODEL))
+    said = "15 of 15 prompts in the column 'prompt' have several texts, which count as independent of each other: give"
+    for options, of_p, of_q, is_said in (
+        ({}, None, None, True),
+        ({"independent": True}, None, None, False),
+        ({"text_field": "prompt"}, None, None, False),
+        ({}, keys, keys, False),
+    ):
+        caplog.clear()
+        sides = {
+            name: InputSide("text", f"{name}_text", table, None, groups, f"{name}_groups")
+            for name, table, groups in (("p", human, of_p), ("q", model, of_q))
+        }
+        opened = open_sides(sides, *split_options(options, "compute_mauve"))
+        assert (f"{said} the prompts as p_groups and q_groups" in caplog.text) == is_said
+        assert (opened.codes({"p": 30, "q": 30}) is None) == (of_p is None)  # named, and no more
+
+
 MISSING = [None, "", " ", float("nan"), np.float32("nan"), np.datetime64("NaT"), pd.NA, pd.NaT, np.ma.masked, "nan"]
 
 

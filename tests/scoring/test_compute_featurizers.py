@@ -146,11 +146,15 @@ def test_one_that_cannot_be_used_is_named_and_the_others_run(caplog: pytest.LogC
     def broken(texts: list[str]) -> np.ndarray:
         raise RuntimeError("no room\nfor this model")
 
-    found = compute_mauve(**SETS, featurizers=[marks, broken, "no/such-model"], **OPTIONS)
+    def unexpected(texts: list[str]) -> np.ndarray:
+        return np.array([{}[text] for text in texts])
+
+    found = compute_mauve(**SETS, featurizers=[marks, broken, "no/such-model", unexpected], **OPTIONS)
     assert [*found.by_featurizer] == [f"{__name__}.marks"]
     missing = [warning for warning in found.warnings if warning.code == "featurizer_missing"]
     assert "no room for this model" in missing[0].message and missing[1].numbers == {"featurizer": "no/such-model"}
-    assert sum("featurizer_missing" in record.message for record in caplog.records) == 2
+    assert "KeyError: " in missing[2].message
+    assert sum("featurizer_missing" in record.message for record in caplog.records) == 3
     with pytest.raises(RuntimeError, match="no room"):
         compute_mauve(**SETS, featurizers=[broken, marks], **OPTIONS)
 

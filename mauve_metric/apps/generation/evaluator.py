@@ -90,9 +90,9 @@ class ModelEvaluator:
         self.conversational: bool | None = None
         self._prompts: tuple[Prompt, ...] = ()
         self._made_for: tuple[int, int | None, bool | None] | None = None  # tokenizer, positions, conversational
-        if others and isinstance(references, (FeatureSet, str, Path)):
-            check_texts_alone([InputSide("set", "references", references)])
         self.scorer.set_references(references)
+        if others and self.scorer.reference is not None:
+            check_texts_alone([InputSide("set", "references", references)])
         for other in others:
             other.set_references(self.scorer.human)
             other.dropped = self.scorer.dropped

@@ -51,10 +51,10 @@ class JudgementTable(NamedTuple):
 
 
 def open_table(name: str, data: TableData) -> JudgementTable:
-    """A table of a `.csv`, `.tsv` or `.xlsx` file, of JSON records, or of dicts with the same keys.
+    """A table of a `.csv`, `.tsv` or `.xlsx` file, of JSON records, or of dicts; a key that one lacks is an empty cell.
 
     JSON: lines, a list of objects, or an object for each model (`{"gpt2": {"fluency": 3.1}}`), whose key becomes the
-    column `model`; a key that an object lacks is an empty cell.
+    column `model`.
 
     Raises:
         FileNotFoundError: no such file. TypeError, ValueError: no such table, or one without rows.
@@ -73,20 +73,15 @@ def open_table(name: str, data: TableData) -> JudgementTable:
         odd = next((row for row in dicts if not isinstance(row, Mapping)), None)
         if odd is not None:
             raise TypeError(f"{name} must hold dicts, got {type(odd).__name__}: {odd!r:.60}")
-        columns = [str(column) for column in (dicts[0] if dicts else ())]
-        lines = [
-            Record({str(key): _cell(value) for key, value in row.items()}, f"{name}, row {number}")
-            for number, row in enumerate(dicts)
-        ]
+        columns = [str(column) for column in dict.fromkeys(key for row in dicts for key in row)]
+        texts = [{str(key): _cell(value) for key, value in row.items()} for row in dicts]
+        empty = dict.fromkeys(columns, "")
+        lines = [Record({**empty, **row}, f"{name}, row {number}") for number, row in enumerate(texts)]
     twice = next((column for column in columns if columns.count(column) > 1), None)
     if twice is not None:
         raise ValueError(f"{name} has two columns called {twice!r}")
     if not lines:
         raise ValueError(f"{name} has no rows")
-    for line in lines:
-        missing = [column for column in columns if column not in line.value]
-        if missing:
-            raise ValueError(f"{line.where}: no value for {missing[0]!r}")
     return JudgementTable(name, columns, lines)
 
 

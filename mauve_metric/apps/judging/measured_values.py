@@ -18,7 +18,7 @@ from mauve_metric.apps.judging.judgement_tables import (
 )
 from mauve_metric.inputs.json_rows import read_json
 from mauve_metric.results.scores import REGISTRY
-from mauve_metric.runtime.checks import check_number, check_path, listed, quoted, shown
+from mauve_metric.runtime.checks import check_number, check_path, is_missing_key, listed, quoted, shown
 from mauve_metric.runtime.errors import WrongOption
 
 Measures: TypeAlias = str | Path | Mapping[str, Mapping[str, float | None]]
@@ -187,7 +187,7 @@ def given_measures(measures: Mapping[str, Mapping[str, float | None]], human: st
             raise TypeError(f"measures[{name!r}] must map models to numbers, got {type(values).__name__}")
         numbers = {
             str(model): None
-            if value is None or value != value  # as pandas has a missing one
+            if is_missing_key(value)
             else check_number(f"measures[{name!r}][{model!r}]", value, "(-inf, inf)")
             for model, value in values.items()
         }

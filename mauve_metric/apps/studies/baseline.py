@@ -147,6 +147,12 @@ def _disjoint_parts(side: FeatureSet, size: int, rng: np.random.Generator) -> tu
         rows = np.flatnonzero(side.groups == group)
         smaller = min(parts, key=len)
         smaller.extend(rng.permutation(rows)[: size - len(smaller)].tolist())
+    fewest = min(len(np.unique(side.groups[rows])) for rows in parts)
+    if fewest < 2:
+        raise ValueError(
+            f"each of two parts of {size} human texts must have at least 2 prompts (p_groups, or the field of the "
+            f"file), got {fewest}: give texts of more prompts"
+        )
     return np.array(parts[0]), np.array(parts[1])
 
 

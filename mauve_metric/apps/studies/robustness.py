@@ -181,7 +181,7 @@ class _Work:
         for name, factor, changes in watched("settings", tried, self.evaluation.run.verbose, " settings"):
             try:
                 settings.append(self._setting(base, name, factor, changes, default, times[_key(changes)]))
-            except EXPECTED as error:
+            except Exception as error:
                 self._note(name, error)
         sides, _ = self._featurize(base.config)
         entries = human_entries(sides[0], sides[1], base.config)
@@ -195,7 +195,7 @@ class _Work:
             try:
                 sides, _ = self._featurize(config)
                 break
-            except EXPECTED as error:
+            except Exception as error:
                 if not has_texts or number == len(featurizers) - 1:
                     raise
                 self._note(plans.setting_name({"featurize_model_name": featurizer}), error)

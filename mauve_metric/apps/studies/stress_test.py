@@ -26,7 +26,7 @@ from mauve_metric.options import Featurizer, MauveConfig, Options, RunOptions, w
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.signature import format_signature, signature_entries
 from mauve_metric.runtime.checks import did_you_mean, listed_names, wrong
-from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.runtime.errors import message_of
 from mauve_metric.runtime.plain_text import duration
 from mauve_metric.runtime.progress import watched
 from mauve_metric.scoring.evaluation import Evaluation, resolve_config
@@ -102,7 +102,7 @@ def stress_test(
         try:
             with FeaturizeJob(replace(config, featurize_model_name=encoder), silent, asked) as job:
                 by_featurizer[name] = _stress(job, name, design, run)
-        except EXPECTED as error:
+        except Exception as error:
             if len(encoders) == 1:
                 raise
             failed[name] = message_of(error)

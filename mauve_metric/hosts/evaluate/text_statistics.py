@@ -9,6 +9,7 @@ import numpy as np
 from mauve_metric.apps.describing.catalogue.all_measures import MEASURES
 from mauve_metric.apps.describing.measure_runner import tokenizing
 from mauve_metric.apps.lexical.tokens import number_tokens
+from mauve_metric.features.sides import one_each
 from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.results.signature import format_signature
 from mauve_metric.version import __version__
@@ -45,6 +46,7 @@ def text_statistics(
     if not len(texts):
         raise ValueError("texts must be at least one text, got none")
     rows = _chosen(measures, with_prompts=prompts is not None)
+    prompts = None if prompts is None else one_each("prompts", prompts, "prompt")
     if prompts is not None and len(prompts) != len(texts):
         raise ValueError(f"prompts must be one for each of the {len(texts)} texts, got {len(prompts)}")
     tokens = number_tokens(list(map(tokenizing(tokenizer), texts)))

@@ -13,7 +13,7 @@ from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.options import Options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.devices import check_device
-from mauve_metric.runtime.errors import EXPECTED, WrongOption
+from mauve_metric.runtime.errors import WrongOption, message_of
 from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.scoring.compute import compute_mauve
 
@@ -108,8 +108,8 @@ class PairScores:
                 if empty and self._options.get("empty_texts") != "drop":
                     raise ValueError(f'{empty} of {len(samples)} {name} are empty: empty_texts="drop" leaves them out')
             result = compute_mauve(p_text=human, q_text=model, p_groups=groups, q_groups=groups, **self._options)
-        except EXPECTED as error:
-            logger.error("the texts are not scored, MAUVE is NaN: %s", error)
+        except Exception as error:
+            logger.error("the texts are not scored, MAUVE is NaN: %s", message_of(error))
         else:
             logger.info("%s; signature %s", result.summary(), result.signature)
             warnings = [f"{warning.code}: {warning.message}" for warning in result.warnings]

@@ -133,22 +133,32 @@ class MauveScore(Metric):  # type: ignore[misc]
         sides = {"preds": self._featurize("preds", preds)}
         if target is not None:
             sides["target"] = self._featurize("target", target)
-        for argument, side in sides.items():
-            name = _SIDES[real or argument == "target"]
+        names = {argument: _SIDES[real or argument == "target"] for argument in sides}
+        rows = {
+            argument: self._checked(names[argument], argument, side)
+            for argument, side in sides.items()
+            if isinstance(side, FeatureSet)
+        }
+        for argument, side in sides.items():  # all of them are added, or none
             if isinstance(side, FeatureSet):
-                self._add(name, argument, side)
+                self._add(names[argument], side, rows[argument])
             else:
-                self._count(name, [0, side.dropped, 0], {}, side.stripped)
+                self._count(names[argument], [0, side.dropped, 0], {}, side.stripped)
 
-    def _add(self, name: str, argument: str, side: FeatureSet) -> None:
-        """Add the rows of an argument to the states of a side."""
-        check_same_encoder(self._identities.setdefault(name, side.identity), side.identity)
+    def _checked(self, name: str, argument: str, side: FeatureSet) -> Array:
+        """The rows of an argument, which fit those of a side so far."""
+        check_same_encoder(self._identities.get(name, side.identity), side.identity)
         features = in_memory(side.features)
         if features is None:
             raise ValueError(f"{argument} must be features in memory, got features that are read in blocks")
         before: list[Tensor] = getattr(self, f"{name}_features")
         if before and before[0].shape[1] != features.shape[1]:
             raise ValueError(f"{argument} must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
+        return features
+
+    def _add(self, name: str, side: FeatureSet, features: Array) -> None:
+        """Add rows to the states of a side."""
+        self._identities.setdefault(name, side.identity)
         for state, rows in (("features", features), ("facts", _facts(side, features))):
             tensor = torch.tensor(rows, device=self.device)  # a copy: the caller may use its array again
             getattr(self, f"{name}_{state}").append(tensor if tensor.dtype in _KINDS else tensor.float())

@@ -41,6 +41,10 @@ def test_references_in_every_form_give_one_score(model: Any, tokenizer: Any, tmp
     assert score(model, tokenizer, PROMPTS, path, **options).mauve == texts.mauve
     lines = write_jsonl(tmp_path / "human.jsonl", HUMAN)
     assert score(model, tokenizer, PROMPTS, lines, **options).mauve == texts.mauve
+    several = {"featurizers": {"wide": lambda texts: features(texts) * 9}, **options}
+    assert len(score(model, tokenizer, PROMPTS, lines, **several).by_featurizer) == 2
+    with pytest.raises(ValueError, match="references holds what one featurizer made"):
+        score(model, tokenizer, PROMPTS, path, **several)
     datasets = pytest.importorskip("datasets")
     column = datasets.Dataset.from_dict({"text": HUMAN})["text"]
     assert score(model, tokenizer, PROMPTS, column, **options).mauve == texts.mauve

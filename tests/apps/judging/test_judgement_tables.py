@@ -110,9 +110,16 @@ def test_other_columns_and_times_are_asked_for_by_name(tmp_path: Path) -> None:
 def test_rows_of_a_program() -> None:
     _, questions, _ = read_preferences([{"model_a": "x", "model_b": "y", "winner": "a", "judge": 7}])
     assert questions["winner"].annotators == ["7"]
-    for wrong in ([], [{"winner": "x", "loser": "y"}, {"winner": "x"}]):
-        with pytest.raises(ValueError, match=r"no rows|row 1: no value for 'loser'"):
+    pair = {"winner": "x", "loser": "y"}
+    for wrong, said in (
+        ([], "no rows"),
+        ([pair, {"winner": "x"}], "row 1: expected a model in column 'loser', got nothing"),
+        ([pair, {**pair, "judge": 7}], "row 0: expected an annotator in column 'judge', got nothing"),
+    ):
+        with pytest.raises(ValueError, match=said):
             read_preferences(wrong)
+    rated = [{"model": "x", "fluency": 3}, {"model": "y", "fluency": 2, "clarity": 4}]  # of a key that the first lacks
+    assert read_preferences(rated)[1]["clarity"].missing == 1
     with pytest.raises(TypeError, match="must hold dicts, got str"):
         read_preferences(["human"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="must be a path or a list of dicts, got int"):

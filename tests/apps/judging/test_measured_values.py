@@ -45,6 +45,8 @@ def test_what_is_no_number_in_the_place_of_a_score_is_refused(content: str, wron
 @pytest.mark.parametrize("wrong", ["0.9", True, float("inf"), 10**400, [1]])
 def test_measures_of_the_caller_are_numbers(wrong: Any) -> None:
     assert given_measures({"bt": {"a": np.float32(1), "b": float("nan")}})["bt"].values == {"a": 1.0, "b": None}
+    pandas = pytest.importorskip("pandas")
+    assert given_measures({"bt": {"a": pandas.NA}})["bt"].values == {"a": None}
     with pytest.raises(WrongOption, match=r"measures\['bt'\]\['a'\] must be a number in \(-inf, inf\), got "):
         given_measures({"bt": {"a": wrong}})
 

@@ -95,6 +95,7 @@ def test_every_form(found: HumanBaseline) -> None:
         ({"p_features": human(39)}, "at least 40 texts, for two halves of 20, got 39"),
         ({"p_features": human(), "splits": 1}, "splits must be an integer from 2 to 10000, got 1"),
         ({}, "must be given"),
+        ({"p_features": human(40), "p_groups": [0] * 30 + [1] * 5 + [2] * 5}, "must have at least 2 prompts .*, got 1"),
     ],
 )
 def test_bad_input(options: dict[str, Any], message: str) -> None:

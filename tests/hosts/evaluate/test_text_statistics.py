@@ -154,6 +154,7 @@ def test_missing_values_are_none_with_a_reason(texts: list[str], lacking: set[st
         (lambda: text_statistics(["a"], measures="zipf"), TypeError, "list of names, got a single string: 'zipf'"),
         (lambda: text_statistics(["a"], measures=["prompt_distinct"]), ValueError, "prompt_distinct needs prompts"),
         (lambda: text_statistics(["a"], prompts=[]), ValueError, "prompts must be one for each of the 1 texts, got 0"),
+        (lambda: text_statistics(["a"], prompts="p"), TypeError, "prompts must hold one prompt for .*, got 'p'"),
         (lambda: text_statistics(["a"], tokenizer=lambda text: text), TypeError, "return a list of .*, got 'a'"),
     ],
 )

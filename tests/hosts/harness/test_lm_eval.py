@@ -103,7 +103,9 @@ def test_a_failed_score_is_nan_and_logged(caplog: pytest.LogCaptureFixture) -> N
     functions = host.task_functions(**OPTIONS)
     with caplog.at_level(logging.ERROR, logger="mauve_metric"):
         assert math.isnan(functions.mauve([*PAIRS, ("human", " "), ("another", "")]))
-    assert "2 of 26 texts of the model are empty" in caplog.text
+        unknown = host.task_functions(featurize_model_name=lambda texts: [{}[text] for text in texts])
+        assert math.isnan(unknown.mauve(PAIRS))  # an error of a user's own function does not end the run either
+    assert "2 of 26 texts of the model are empty" in caplog.text and "MAUVE is NaN: KeyError: " in caplog.text
     dropping = host.task_functions(**OPTIONS, empty_texts="drop")
     assert dropping.mauve([*PAIRS, ("human", " ")]) > 0
 

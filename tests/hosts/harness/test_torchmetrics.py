@@ -174,6 +174,9 @@ def test_bad_input_names_the_argument() -> None:
     metric.update(np.ones((3, 4)), real=True)
     with pytest.raises(ValueError, match="4 columns as before, got 5"):
         metric.update(np.ones((3, 5)), real=True)
+    with pytest.raises(ValueError, match="target must have 4 columns as before, got 5"):
+        metric.update(np.ones((3, 4)), np.ones((3, 5)))
+    assert not metric.fake_features  # of a batch all is added, or nothing
     metric.update(MODEL, real=False)
     with pytest.raises(ValueError, match="same number of columns"):
         metric.compute()
