@@ -22,6 +22,7 @@ from samples import HOSTILE, HUMAN, MODEL, NASTY, ROOT, ngrams
 from visitors import CALLER, LIMITS, free_port, give, wait_until
 
 from mauve_metric import MauveResult, compute_mauve, describe
+from mauve_metric.hosts.flags_and_labels import PAGE
 from mauve_metric.hosts.space import limits
 from mauve_metric.hosts.space.limits import Limits, read_limits, read_models
 from mauve_metric.hosts.space.server.endpoints import Endpoints, answer_schema
@@ -316,7 +317,8 @@ def test_every_option_has_a_control_with_its_meaning_and_default() -> None:
     config = app.build_app(LIMITS, ["minilm"]).get_config_file()
     shown = {item["props"].get("elem_id"): item["props"] for item in config["components"]}
     for name in panel_names():
-        assert page_fields()[name].metadata["help"] in shown[name]["info"] and "default" in shown[name]["info"]
+        meaning = PAGE.respell(page_fields()[name].metadata["help"])
+        assert meaning in shown[name]["info"] and "default" in shown[name]["info"]
     assert "at most 40 texts of 200 characters, 1 MB a file" in shown["limits"]["value"]
 
 
