@@ -191,7 +191,8 @@ class Inputs(NamedTuple):
         strip = Stripping(self.rules, self.prompts).strip
         filled = [isinstance(text, str) and not is_blank(strip(text)) for text in self.listed_texts(name) or ()]
         if len(filled) != len(groups) or sum(filled) != size:
-            expected = f"must hold one group for each of the {size} texts that are scored"
+            noun = "label" if argument.startswith("by[") else "group"
+            expected = f"must hold one {noun} for each of the {size} texts that are scored"
             raise WrongOption.of(argument, f"{expected}, got {len(groups)}")
         return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
 

@@ -266,7 +266,7 @@ def test_files_have_the_labels_in_a_field(tmp_path: Path, capsys: pytest.Capture
 def test_wrong_labels() -> None:
     wrong: list[tuple[object, str]] = [
         ("topic", "by must be a field of the human texts, got 'topic'"),
-        ({"human": P_LABELS[1:]}, r"by\['human'\] must hold one group for each of the 180 texts"),
+        ({"human": P_LABELS[1:]}, r"by\['human'\] must hold one label for each of the 180 texts"),
         ({"m": ALL_LABELS}, "by must have labels of the human texts"),
         ({"human": P_LABELS, "n": ALL_LABELS}, "by must have labels of 'human', 'm', got 'n'"),
         ({"human": 3}, r"by\['human'\] must hold one label, such as its topic, for each text, got 3"),
