@@ -144,7 +144,7 @@ class _Table(NamedTuple):
 
 def _table_of(data: Any) -> _Table | None:
     """A table of `datasets`, polars, pandas or pyarrow; None for other data."""
-    if hasattr(data, "column_names") and hasattr(data, "features"):
+    if hasattr(data, "column_names") and hasattr(data, "features") and hasattr(data, "__len__"):
         first = range(min(LOOKED_AT, len(data)))
         return _Table(data.column_names, lambda: data.select(first).to_list(), lambda column: list(data[column]))
     if hasattr(data, "collect_schema"):  # a polars LazyFrame reads one column alone

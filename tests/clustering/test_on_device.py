@@ -195,7 +195,7 @@ def test_precision_of_products_is_kept() -> None:
         (torch.ones(3), ValueError, r"p_features must have shape \(n, d\) with n and d at least 1, got \(3,\)"),
         (torch.ones(0, 3), ValueError, r"got \(0, 3\)"),
         (torch.ones(2, 3, dtype=torch.int32), TypeError, "p_features must be an array of numbers, got dtype torch.int"),
-        (torch.tensor([[1.0], [torch.nan]]), ValueError, "p_features must be finite: 1 rows .* the first is row 1"),
+        (torch.tensor([[1.0], [torch.nan]]), ValueError, "p_features must be finite: 1 row .* the first is row 1"),
     ],
 )
 def test_bad_tensors(tensor: Any, error: type[Exception], message: str) -> None:

@@ -174,7 +174,7 @@ NO_SCORES = {
         "auc_p_value",
     ),
     *("format_auc", "format_aucs", "normalised", "normalised_missing", "together", "p_prompts", "q_prompts"),
-    *("closeness_without_layout", "closeness_without_layout_ci", "mauve_finer", "human_halves"),
+    *("closeness_without_layout", "closeness_without_layout_ci", "human_halves"),
     *("verdict_reason", "shown_by", "shown_p_value", "texts_needed"),
     *("p_repeated", "q_repeated", "repeats_p_value", "repeated_groups", "closeness_as_prompts"),
     *("partners", "pairs_in_step"),
@@ -206,6 +206,9 @@ def test_scores_stay_in_their_range() -> None:
             value = getattr(result, name)
             if name in ("mauve_classifier", "auc") and min(n_p, n_q) < 10:
                 assert value is None  # too few texts for five folds
+                continue
+            if name == "mauve_finer" and value is None:
+                assert min(n_p, n_q) < 50
                 continue
             assert value is not None and math.isfinite(value), name
             # rounding: sums of at most 80 float64 terms
