@@ -241,7 +241,7 @@ def _checked_score(result: Mapping[str, Any], config: MauveConfig, rules: Mappin
         ValueError: a score is out of its range or does not follow, or a warning is missing.
     """
     for name, score in SCORES.items():
-        value = result.get(name)  # versions have added scores
+        value = result.get(name)  # an older version gave fewer scores
         if value is not None and not (score.low if score.low is not None else -math.inf) <= value <= _high(score.high):
             raise ValueError(f"{name} must be in its range, got {value}")
     if any(result[name] is None for name in SHOWN):

@@ -156,7 +156,7 @@ class Inputs(NamedTuple):
         rows: dict[str, dict[str, list[int]]] = {}
         labelled = {name: side.labels for name, side in self.sides.items() if side.labels is not None}
         for name, labels in labelled.items():
-            kept = self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]") or ()
+            kept = self._kept(name, labels, sizes[name], f"by[{_name_in_by(name)!r}]", "label") or ()
             missing = 0
             for row, label in enumerate(kept):
                 if is_missing_key(label):
@@ -183,18 +183,17 @@ class Inputs(NamedTuple):
         return read.texts  # type: ignore[return-value]
 
     def _kept(
-        self, name: str, groups: Sequence[Hashable] | None, size: int, argument: str
+        self, name: str, entries: Sequence[Hashable] | None, size: int, argument: str, noun: str = "group"
     ) -> Sequence[Hashable] | None:
         """The entries of one argument for the texts of a side, without those of empty texts that were dropped."""
-        if groups is None or len(groups) == size:
-            return groups
+        if entries is None or len(entries) == size:
+            return entries
         strip = Stripping(self.rules, self.prompts).strip
         filled = [isinstance(text, str) and not is_blank(strip(text)) for text in self.listed_texts(name) or ()]
-        if len(filled) != len(groups) or sum(filled) != size:
-            noun = "label" if argument.startswith("by[") else "group"
+        if len(filled) != len(entries) or sum(filled) != size:
             expected = f"must hold one {noun} for each of the {size} texts that are scored"
-            raise WrongOption.of(argument, f"{expected}, got {len(groups)}")
-        return [group for group, is_filled in zip(groups, filled, strict=True) if is_filled]
+            raise WrongOption.of(argument, f"{expected}, got {len(entries)}")
+        return [entry for entry, is_filled in zip(entries, filled, strict=True) if is_filled]
 
     def materialised(self) -> Inputs:
         """Return the sides with lists in place of streams, for several featurizers to read from the beginning."""
