@@ -60,7 +60,7 @@ def rank_by_preferences(
             `read_measures`), or for each measure the models' values, a score's or a measure's of `describe` in its
             better direction, else larger is better.
         answers: the columns of the answers or ratings, a question each; None: those that are known by name.
-        human: the name of the people's own texts among the models; it is left out of correlations.
+        human: the name of the people's own texts among the models, or in `measures`; it is left out of correlations.
         ties: "half" a win for each; "random" as in the paper, by a coin of `seed`; "drop".
         errors: of the intervals: "robust" lets the judgements of one annotator depend on each other; "fisher".
         pseudo_wins: added for every model against every other, so that every model loses at least in part.
@@ -108,6 +108,8 @@ def rank_by_preferences(
     directions = dict(better or {})
     measured = {name: measure.towards(directions.get(name)) for name, measure in measured.items()}
     judged = list(dict.fromkeys(name for question in questions.values() for name in question.models()))
+    if human not in ("human", *judged) and all(measure.human is None for measure in measured.values()):
+        raise ValueError(f"human must be a name among the models of {table} ({quoted(judged)}), got {human!r}")
     if len(judged) > MOST_MODELS:
         raise ValueError(f"{table} judges {len(judged)} models, expected at most {MOST_MODELS}")
     ordered, left_out = _common(table, [name for name in judged if name != human], measured, common_models)

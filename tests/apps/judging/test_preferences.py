@@ -282,6 +282,7 @@ def test_the_example_prints_them(published: types.ModuleType, capsys: pytest.Cap
         ({"seed": -1}, ValueError, "seed must be an integer of at least 0, got -1"),
         ({"ties": ["half"]}, ValueError, "ties must be one of half, random, drop, got"),
         ({"human": 3}, TypeError, "human must be a model's name, got 3"),
+        ({"human": "people"}, ValueError, "human must be a name among the models of .*nucleus.*got 'people'"),
         ({"answers": "winner"}, TypeError, "answers must be a list of columns' names, got 'winner'"),
         ({"common_models": "no"}, TypeError, "common_models must be True or False, got 'no'"),
     ],
