@@ -26,7 +26,7 @@ from mauve_metric.features.row_blocks import (
     OrderedRows,
     numbers_of,
 )
-from mauve_metric.inputs.file_types import natural_order
+from mauve_metric.inputs.file_types import natural_order, type_by_name
 from mauve_metric.runtime.checks import check_file, shown
 from mauve_metric.runtime.errors import DamagedFile, NoSuchField, NotFeatures, NotWritten, UnknownEnding, short_message
 from mauve_metric.runtime.optional_imports import import_parquet
@@ -221,6 +221,7 @@ def _of_path(name: str, path: Path) -> FeatureRows:
             raise UnknownEnding(f"the folder {path} holds no .npy or .parquet files of features")
         return ConcatenatedRows([_of_path(name, shard) for shard in shards])
     check_file(path, f"{name}: ")
+    check_no_texts(path)
     with path.open("rb") as file:
         if file.read(2) == b"PK":
             came = f"an .npz: give FeatureSet.load({str(path)!r}), which reads it"
@@ -228,6 +229,13 @@ def _of_path(name: str, path: Path) -> FeatureRows:
                 came = f"a zip archive, {str(path)!r}: load what torch has saved, and give the tensor"
             raise NotFeatures.of(name, f"must be an .npy or .parquet file, got {came}")
     return ParquetFeatures(path) if path.suffix.lower() == ".parquet" else NpyRows.of_file(path)
+
+
+def check_no_texts(path: Path) -> None:
+    """Refuse a file whose ending is that of texts alone."""
+    if path.suffix.lower() != ".parquet" and type_by_name(path) is not None:
+        expected = ".npy, .npz or .parquet; p_text and q_text take texts, featurize makes features of them"
+        raise UnknownEnding(f"{path} holds texts, and features are needed here: {expected}")
 
 
 def _of_dataset(name: str, data: Any) -> FeatureRows:
@@ -315,7 +323,9 @@ class ParquetFeatures(BlockwiseRows):
         kind = schema.field(column).type
         is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
         if not is_list or not (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)):
-            raise ValueError(f"{path}: the column {column!r} must hold lists of numbers, got {short_message(kind)}")
+            texts = "; p_text and q_text take texts" if types.is_string(kind) or types.is_large_string(kind) else ""
+            kind_of = short_message(kind)
+            raise ValueError(f"{path}: the column {column!r} must hold lists of numbers, got {kind_of}{texts}")
         self.column = column
         self.metadata: bytes | None = written_twice[0]
         width = next((block.shape[1] for block in self._blocks(1)), 0)

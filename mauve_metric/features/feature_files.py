@@ -19,7 +19,14 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from mauve_metric.arrays import Array, Features, Floats, Hashes, Integers
-from mauve_metric.features.array_files import NOT_A_HEADER, NpyRows, ParquetFeatures, name_among, npy_header
+from mauve_metric.features.array_files import (
+    NOT_A_HEADER,
+    NpyRows,
+    ParquetFeatures,
+    check_no_texts,
+    name_among,
+    npy_header,
+)
 from mauve_metric.features.row_blocks import CheckedRows, all_rows, check_features, hash_of_rows
 from mauve_metric.inputs.files import FEATURE_FILES
 from mauve_metric.inputs.fingerprints import Marks
@@ -237,6 +244,7 @@ def read_features(path: str | Path) -> StoredFeatures:
     """
     path = check_path("path", path)
     check_file(path)
+    check_no_texts(path)
     features: Features
     if path.suffix.lower() == ".parquet":
         source, file = path, ParquetFeatures(path)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mauve_metric.inputs.fields import LOOKED_AT, Role, chosen_field, no_such_field
+from mauve_metric.inputs.file_types import type_by_name
 from mauve_metric.inputs.records import Record, Rows, candidates, kinds_of
 from mauve_metric.inputs.stripping import Stripping
 from mauve_metric.inputs.tool_formats import text_in
@@ -18,6 +19,7 @@ from mauve_metric.runtime.plain_text import counted, is_blank
 
 logger = logging.getLogger(__name__)
 
+_READ = "mauve_metric.read_texts gives those of a file"
 _SHOWN = 5  # how many positions an error lists
 
 
@@ -83,9 +85,10 @@ def text_source(
     if not isinstance(data, (list, tuple)):
         data = _plain_column(name, data, text_field, side)
     if isinstance(data, (str, bytes)):  # a numpy array of no dimension is one text, too
-        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}")
+        read = f"; {_READ}" if isinstance(data, str) and type_by_name(Path(data)) is not None else ""
+        raise NotTexts.of(name, f"must be a list of texts, got a single {type(data).__name__}: {data[:40]!r}{read}")
     if not isinstance(data, Iterable):
-        read = ": mauve_metric.read_texts gives those of a file" if isinstance(data, Path) else ""
+        read = f": {_READ}" if isinstance(data, Path) else ""
         raise NotTexts.of(name, f"must be a list of texts, got {type(data).__name__}{read}")
     if not hasattr(data, "__len__"):  # a stream, such as the column of an IterableDataset
         data = iter(data)

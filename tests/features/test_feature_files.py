@@ -22,6 +22,8 @@ from mauve_metric import FeatureSet, compute_mauve
 from mauve_metric.features import feature_files
 from mauve_metric.features.array_files import NpyRows, feature_rows
 from mauve_metric.features.row_blocks import BLOCK_ROWS
+from mauve_metric.inputs.bytes_and_encodings import PACKED_ENDINGS
+from mauve_metric.inputs.file_types import read_endings
 
 FORMATS = ["npz", "npy", "parquet"]
 
@@ -232,7 +234,7 @@ def test_parquet_files_from_elsewhere(tmp_path: Path) -> None:
         ),
         "numbers": ({"features": [1.0, 2.0]}, "lists of numbers, got double"),
         "words": ({"features": [["a"], ["b"]]}, "lists of numbers, got list<"),
-        "texts": ({"text": ["a", "b"]}, "column 'text' must hold lists of numbers, got string$"),
+        "texts": ({"text": ["a", "b"]}, "column 'text' must hold lists of numbers, got string; p_text and"),
         "none": ({"features": pyarrow.array([], pyarrow.list_(pyarrow.float32()))}, r"at least 1, got \(0, 0\)$"),
     }
     for columns, message in bad.values():
@@ -339,7 +341,7 @@ BAD_COLUMNS: dict[str, tuple[Any, str]] = {
     "ragged": ([[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]], "row 1: .* all of one length, got \\[3.0\\]$"),
     "booleans": ([[True, False]] * 9, "must hold lists of numbers, got list<.*bool>$"),
     "numbers": ([1.0, 2.0, 3.0], "must hold lists of numbers, got double$"),
-    "texts": (["a", "b", "c"], "must hold lists of numbers, got string$"),
+    "texts": (["a", "b", "c"], "must hold lists of numbers, got string; p_text and q_text take texts$"),
     "structs": ([{"a": 1.0}] * 3, "must hold lists of numbers, got struct<a: double>$"),
     "a missing row": (
         [[1.0, 2.0], None, [1.0, 3.0]],
@@ -407,6 +409,18 @@ def test_a_header_that_ends_in_the_middle_is_no_header(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"(3, 2)", b"(3, 2 ", 1))
     with pytest.raises(ValueError, match=r"cut\.npy is not a numpy file of numbers"):
         FeatureSet.load(path)
+
+
+@pytest.mark.parametrize("ending", sorted({*read_endings()} - {".parquet", *PACKED_ENDINGS}))
+def test_a_file_of_texts_is_named_as_one(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"human{ending}"
+    path.write_text("one\ntwo\n")
+    for door in (
+        lambda: FeatureSet.load(path),
+        lambda: compute_mauve(p_features=str(path), q_features=np.ones((9, 2))),
+    ):
+        with pytest.raises(ValueError, match=r"holds texts, and features are needed here: .*p_text and q_text"):
+            door()
 
 
 FULL_DISK = """

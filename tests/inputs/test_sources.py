@@ -105,6 +105,12 @@ def test_one_of_several_answers_in_a_cell_can_be_named() -> None:
     assert text_source("q_text", table, text_field="text.0").texts == ["One.", "Three."]
 
 
+@pytest.mark.parametrize("name", ["human.jsonl", Path("human.jsonl"), "a/human.csv.gz"])
+def test_a_files_name_is_no_list_of_texts(name: object) -> None:
+    with pytest.raises(TypeError, match=r"texts must be a list of texts, got .*read_texts gives those of a file"):
+        text_source("texts", name)
+
+
 def test_a_stream_is_checked_while_it_is_read() -> None:
     source = text_source("p_text", iter(["one", "", "two"]))
     texts = iter(source.texts)

@@ -68,7 +68,8 @@ def open_table(name: str, data: TableData) -> JudgementTable:
         is_one = getattr(data, "ndim", 1) == 0  # an array of no dimension has an iterator that only raises
         is_frame = hasattr(data, "columns")  # of pandas or polars: its iterator gives the names of columns, or columns
         if isinstance(data, (bytes, Mapping)) or not isinstance(data, Iterable) or is_one or is_frame:
-            raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}")
+            rows_of = ": give its rows, to_dict('records') of pandas or to_dicts() of polars" if is_frame else ""
+            raise TypeError(f"{name} must be a path or a list of dicts, got {type(data).__name__}{rows_of}")
         dicts = list(data)
         odd = next((row for row in dicts if not isinstance(row, Mapping)), None)
         if odd is not None:

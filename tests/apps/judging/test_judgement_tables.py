@@ -125,7 +125,7 @@ def test_rows_of_a_program() -> None:
     with pytest.raises(TypeError, match="must be a path or a list of dicts, got int"):
         read_preferences(3)  # type: ignore[arg-type]
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(TypeError, match="must be a path or a list of dicts, got DataFrame"):
+    with pytest.raises(TypeError, match=r"must be a path or a list of dicts, got DataFrame: .*to_dict\('records'\)"):
         read_preferences(pandas.DataFrame({"winner": ["human"], "loser": ["gpt2"]}))
 
 
