@@ -173,7 +173,7 @@ def test_wrongly_decoded_texts_of_one_set_are_named() -> None:
     human = [f"{text}, at â‚¬{number}" if number < 6 else text for number, text in enumerate(PLAIN)]
     (warning,) = wrapping_warnings(side(human), side(PLAIN))
     assert warning.code == "garbled_texts" and "6 of 500 human and 0 of 500 model" in warning.message
-    assert "the file of the human texts" in warning.message
+    assert "the source of the human texts" in warning.message
     assert not [*wrapping_warnings(side(human), side(human))]
     assert not [*wrapping_warnings(side([*human[:5], *PLAIN[5:]]), side(PLAIN))]  # 1 %
 
