@@ -210,7 +210,9 @@ class _Job:
         strip = Stripping(str(self.config.strip), prompts_of(self.run)).strip
         for task in tasks:
             with shards.on_this_machine(task.shard) as path:
-                side = TextFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(task.side)
+                side = shards.ShardFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(
+                    task.side
+                )
             if side.groups is None:
                 return None
             kept = [not is_blank(strip(text)) or self.config.empty_texts == "error" for text in side.texts]
