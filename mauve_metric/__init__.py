@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from pathlib import Path
 
 from mauve_metric.version import __version__ as __version__
@@ -14,7 +15,9 @@ _IMPORTS = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")  # a l
 _HOMES = {line.split()[-1]: line.split()[1] for line in _IMPORTS.split("\n") if line.startswith("from ")}
 # loaded before: the measures of `describe` register the direction in which each is better
 _FIRST = {"rank_by_preferences": "mauve_metric.apps.describing.catalogue.all_measures"}
-__all__ = sorted(["evaluate_path", *_HOMES])
+# what `import *` leaves out where a package is missing that the module itself needs
+_LEFT_OUT = () if all(map(find_spec, ("torch", "transformers"))) else ("mauve_metric.hosts.trainer.callback",)
+__all__ = sorted(["evaluate_path", *(name for name, home in _HOMES.items() if home not in _LEFT_OUT)])
 
 
 def evaluate_path() -> str:

@@ -29,7 +29,7 @@ from mauve_metric.clustering.projection import Projection, fit_projection
 from mauve_metric.features.array_files import is_sequential
 from mauve_metric.features.row_blocks import ArrayRows, OrderedRows
 from mauve_metric.options import ResolvedConfig, options_of_quantizer, options_of_stage
-from mauve_metric.runtime.outputs import check_can_be_written, naming
+from mauve_metric.runtime.outputs import check_can_be_written, make_folder
 
 logger = logging.getLogger(__name__)
 
@@ -138,8 +138,7 @@ def label_rows(
             logger.info("the clustering is taken from %s", file)
             return labels, loaded
         warn_of_other(file)
-    with naming(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(file.parent)
     check_can_be_written(file)  # before the work
     made = _fit(watched, config, runs)
     content = watched.content()

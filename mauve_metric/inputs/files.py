@@ -230,6 +230,11 @@ class TextFile:
         if self.format is not None and self.format.lacks and not (field or any(fields.values())):
             raise NotTexts(f"{self.name} holds {self.format.lacks}")
 
+    @property
+    def _path_to_name(self) -> str | None:
+        """The path behind which an error names a field; None where `text_field` names that of all files."""
+        return str(self._path)
+
     def _open(self, path: Path) -> RecordSource | None:
         """The records of a file; None for lines of text, which are kept."""
         if str(path) == "-":
@@ -398,7 +403,7 @@ class TextFile:
         choice = self.choice(side)
         if choice.doubt:
             holds = "holds " if self.format is not None else ""
-            raise NoSuchField(f"{self.name} {holds}{choice.problem(str(self._path))}")
+            raise NoSuchField(f"{self.name} {holds}{choice.problem(self._path_to_name)}")
         return choice.path
 
     def field(self, side: Role) -> str | None:
@@ -466,7 +471,7 @@ class TextFile:
         for kind in kinds:
             if kind.is_sure and kind.column != field:
                 is_plain = self._source is None or self.format is not None
-                raise kind.problem(str(self._path), None if is_plain else field)
+                raise kind.problem(str(self._path), None if is_plain else field, self._path_to_name)
         rows = self._rows(field, *[kind.column for kind in kinds])
         if not len(rows):
             raise NoTextsError(f"{self.name} holds no texts")
@@ -504,7 +509,7 @@ class TextFile:
                 first.where if not rows.columns else self.name,
                 [first] if self._source is None else self._source.sample,
                 field,
-                str(self._path),
+                self._path_to_name,
             )
 
     def _origin(self, side: Role, field: str | None, template: str | None) -> str | None:

@@ -201,13 +201,13 @@ class Kinds(NamedTuple):
     counts: Mapping[str, int]
     is_sure: bool
 
-    def problem(self, file: str, field: str | None) -> SeveralTexts:
-        """The error for texts of several kinds. file: its path. field: of the texts."""
-        first = next(iter(self.counts))
-        name = file if field is None else f"{file}:{field}"
+    def problem(self, name: str, field: str | None, path: str | None) -> SeveralTexts:
+        """The error for texts of several kinds. name: of the file. field: of the texts. path: see `named_field`."""
+        chosen = f"{field or ''}[{self.column}={next(iter(self.counts))}]"
+        example = f"text_field={chosen!r}" if path is None else f"'{path}{':' if field else ''}{chosen}'"
         return SeveralTexts(
-            f"{file} holds texts of {len(self.counts)} kinds, by {self.column!r}: {self.listed}; choose one, such as "
-            f"'{name}[{self.column}={first}]' ([{self.column}={ALL}] reads all of them as one set)"
+            f"{name} holds texts of {len(self.counts)} kinds, by {self.column!r}: {self.listed}; choose one, such as "
+            f"{example} ([{self.column}={ALL}] reads all of them as one set)"
         )
 
     @property

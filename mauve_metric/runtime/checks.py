@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"[a-z0-9]{2,}:/")  # `Path` makes one slash of two
 # names of earlier versions and of evaluate, and near ones that mean something else than the nearest option
 RENAMED = {
     **{"paired": "aligned", "prompts_of": "q_groups", "references": "p_text", "predictions": "q_text"},
-    **{"p_texts": "p_text", "q_texts": "q_text"},
+    **{"p_texts": "p_text", "q_texts": "q_text", "p_text": "references", "q_text": "predictions"},
     **dict.fromkeys(("featurizer", "featurizers"), "featurize_model_name"),
 }
 
@@ -255,7 +255,7 @@ def check_known_options(names: Iterable[str], options: Iterable[str]) -> None:
     for name in names:
         if name not in options:
             now = RENAMED.get(name)
-            near = did_you_mean(now or name, [now] if now else options, cutoff=0.5)
+            near = did_you_mean(now or name, {now}.intersection(options) if now else options, cutoff=0.5)
             parts.append(f"unknown option {shown(name)}{near}")
     if parts:
         raise UnknownOption("; ".join(parts))

@@ -195,6 +195,18 @@ def folder_written_whole(path: str | Path) -> Iterator[Path]:
                 _delete(earlier)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, unless it is there.
+
+    Raises:
+        OSError: it cannot be made, or is a file; the message names it.
+    """
+    with naming(path):
+        if os.path.isfile(path):
+            raise NotADirectoryError("it is a file, expected a folder")
+        path.mkdir(parents=True, exist_ok=True)
+
+
 def check_ending(what: str, path: str | Path, endings: Sequence[str]) -> str:
     """A file's name; `ValueError` unless it has one of these endings.
 

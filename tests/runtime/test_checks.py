@@ -54,6 +54,10 @@ def test_other_messages_are_as_short() -> None:
     assert len(str(raised.value)) < 200
     with pytest.raises(UnknownOption, match="did you mean 'p_text'"):
         compute_mauve(p_texts=["a"], q_text=["b"])
+    for name, proposed in (("p_text", " (did you mean 'references'?)"), ("q_text", ""), ("predictions", "")):
+        with pytest.raises(UnknownOption) as raised:
+            check_known_options([name], ["references", "empty_texts", "permutations", "save_texts"])
+        assert str(raised.value) == f"unknown option '{name}'{proposed}"
     with pytest.raises(UnknownOption, match=r"'featurizers' .did you mean 'featurize_model_name'"):
         human_baseline(["a"], featurizers="minilm")
 

@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 from samples import ROOT
 
-from mauve_metric.runtime.outputs import check_can_be_written, check_outputs, check_replaceable, written_whole
+from mauve_metric.runtime.outputs import (
+    check_can_be_written,
+    check_outputs,
+    check_replaceable,
+    make_folder,
+    written_whole,
+)
 
 
 @pytest.fixture
@@ -249,3 +255,15 @@ def test_what_a_killed_process_left_is_swept(tmp_path: Path) -> None:
     with written_whole(tmp_path / "a") as temporary:
         temporary.write_text("whole")
     assert {path.name for path in tmp_path.iterdir()} == {".mauve_metric-new.part", "notes.part", "a"}
+
+
+def test_a_folder_is_made_where_no_file_is(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    file = tmp_path / "texts.jsonl"
+    file.write_text("mine", encoding="utf-8")
+    with pytest.raises(NotADirectoryError, match=r"texts\.jsonl' cannot be written: it is a file, expected a folder"):
+        make_folder(file)
+    with pytest.raises(OSError, match=r"texts\.jsonl/a' cannot be written: Not a directory"):
+        make_folder(file / "a")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -24,6 +24,7 @@ from mauve_metric.options import FEATURIZER_SETS, Featurizer, Options, check_opt
 from mauve_metric.results.result import MauveResult, WrittenText
 from mauve_metric.runtime.checks import check_path
 from mauve_metric.runtime.model_state import bare_model, release_memory
+from mauve_metric.runtime.outputs import make_folder
 from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.runtime.processes import agree, gather, rank_and_size
 from mauve_metric.scoring.featurizers import add_pooled_score, join_featurizers, try_each
@@ -120,18 +121,14 @@ class ModelEvaluator:
         """
         bare = bare_model(model)
         self._tokenize(bare, tokenizer)
-        if not embed:
-            return
-        failure: Exception | None = None
-        if self.rank_and_size()[0] == 0:
-            try:
-                for scorer in self.scorers.values():
-                    with random_states_kept(), scorer.featurizing(WritingModel(bare, tokenizer, False)) as job:
-                        scorer.embedded(job)
-            except Exception as error:  # the other processes wait for it
-                failure = error
-        reason = None if failure is None else repr(failure)
-        self._raise_together(failure, agree(reason) if self.distributed else reason)
+
+        def embed_references() -> None:
+            for scorer in self.scorers.values():
+                with random_states_kept(), scorer.featurizing(WritingModel(bare, tokenizer, False)) as job:
+                    scorer.embedded(job)
+
+        if embed:
+            self.on_first(embed_references)
 
     def _tokenize(self, model: LanguageModel | None, tokenizer: PreTrainedTokenizerBase | None) -> tuple[Prompt, ...]:
         """The prompts as token ids, made once for a tokenizer and a length."""
@@ -234,19 +231,24 @@ class ModelEvaluator:
         evaluation = agree(judged) if self.distributed else judged
         if evaluation is None:
             raise RuntimeError("the first process gave no evaluation")
-        if save_texts is not None and rank == 0:
-            try:
-                Path(save_texts).parent.mkdir(parents=True, exist_ok=True)  # the name of an evaluation set may hold a /
-                save_written(save_texts, evaluation.written, evaluation.decoder, self.writer.seed, new=new)
-            except OSError as error:
-                if not self.keep_going:
-                    raise
-                logger.warning("the texts of this evaluation are not saved: %s", error)
+        if save_texts is not None:
+            file = Path(save_texts)
+            self.on_first(lambda: self._save(file, evaluation, new))
         if not self.keep_going:
             self._raise_together(failure, evaluation.error)
         elif evaluation.error is not None and rank == 0:
             logger.warning("there is no MAUVE this time: %s", evaluation.error)
         return evaluation
+
+    def _save(self, file: Path, evaluation: Evaluation, new: bool) -> None:
+        """Write the texts to a file, in a new folder if need be: the name of an evaluation set may hold a /."""
+        try:
+            make_folder(file.parent)
+            save_written(file, evaluation.written, evaluation.decoder, self.writer.seed, new=new)
+        except OSError as error:
+            if not self.keep_going:
+                raise
+            logger.warning("the texts of this evaluation are not saved: %s", error)
 
     def _judge(
         self, writing: WritingModel, prompts: Sequence[Prompt], parts: Sequence[WrittenPart], seconds: dict[str, float]
@@ -356,6 +358,17 @@ class ModelEvaluator:
         """The rank of this process and the number of processes that write."""
         return rank_and_size() if self.distributed else (0, 1)
 
+    def on_first(self, work: Callable[[], object]) -> None:
+        """Do something on the first process; what it raises is raised on every process."""
+        failure: Exception | None = None
+        if self.rank_and_size()[0] == 0:
+            try:
+                work()
+            except Exception as error:  # the other processes wait for it
+                failure = error
+        reason = None if failure is None else repr(failure)
+        self._raise_together(failure, agree(reason) if self.distributed else reason)
+
     def _raise_together(self, failure: Exception | None, error: str | None) -> None:
         """Raise on every process if anything failed on any: the error itself where it happened."""
         if failure is not None:
@@ -402,8 +415,8 @@ def evaluate_model(
     if save_texts is not None:
         check_path("save_texts", save_texts)
     evaluator = ModelEvaluator(prompts, references, featurizers=featurizers, **options)
-    if save_texts is not None and evaluator.rank_and_size()[0] == 0:
-        check_new(save_texts)
+    if save_texts is not None:
+        evaluator.on_first(lambda: check_new(save_texts))
     evaluation = evaluator.evaluate(model, tokenizer, verbose=evaluator.scorer.run.verbose, save_texts=save_texts)
     if evaluation.result is None:
         raise ValueError(f"there is no score: {evaluation.error}")

@@ -37,11 +37,13 @@ def check_new(path: str | Path) -> Path:
 def save_written(path: str | Path, texts: Iterable[WrittenText], decoder: str, seed: int, *, new: bool = True) -> None:
     """Write texts as JSON lines with prompt, text, decoder, seed and tokens, atomically.
 
-    new: never replace a file.
+    new: never replace a file, else only one of texts.
 
     Raises:
-        OSError: the file cannot be written, or must be new and is not.
+        OSError: the file cannot be written, must be new and is not, or is a file of something else.
     """
+    if not new:
+        check_replaceable(path, b'{"prompt": ')
     lines = [json.dumps(record_of(text, decoder, seed), ensure_ascii=False) for text in texts]
     with written_whole(path, new) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -62,6 +62,8 @@ def ray_cluster(address: str) -> Iterator[None]:
     if address == "local":
         options = {"include_dashboard": False}
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    else:  # one try, of forty seconds, where Ray makes twenty
+        os.environ.setdefault("RAY_gcs_server_port_wait_time_s", "1")
     try:
         ray.init(address=address, log_to_driver=False, configure_logging=False, **options)
     except Exception as error:  # Ray raises Exception itself too, where a machine is too busy to start in time

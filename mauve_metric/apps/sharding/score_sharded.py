@@ -29,7 +29,7 @@ from mauve_metric.options import Options, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.runtime.checks import shown
 from mauve_metric.runtime.errors import RowsDiffer
-from mauve_metric.runtime.outputs import check_outputs, naming
+from mauve_metric.runtime.outputs import check_outputs, make_folder, naming
 from mauve_metric.runtime.plain_text import is_blank
 from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.score import log_warnings
@@ -169,8 +169,9 @@ class _Job:
             raise ValueError(f"folder must be a folder of the file system that all workers share, got {shown(folder)}")
         self.output = Path(folder).expanduser().absolute()
         features = self.output / shards.FEATURES_FOLDER
+        make_folder(self.output)
+        make_folder(features)
         with naming(self.output):
-            features.mkdir(parents=True, exist_ok=True)
             for part in self.output.glob("*/.mauve_metric-*.part"):  # what a killed job left half-written
                 with contextlib.suppress(FileNotFoundError):
                     if time.time() - part.stat().st_mtime > _STALE_SECONDS:
@@ -209,7 +210,9 @@ class _Job:
         strip = Stripping(str(self.config.strip), prompts_of(self.run)).strip
         for task in tasks:
             with shards.on_this_machine(task.shard) as path:
-                side = TextFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(task.side)
+                side = shards.ShardFile(path, self.run.text_field, prompt_field=field, encoding=task.encoding).side(
+                    task.side
+                )
             if side.groups is None:
                 return None
             kept = [not is_blank(strip(text)) or self.config.empty_texts == "error" for text in side.texts]

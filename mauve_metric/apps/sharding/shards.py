@@ -39,9 +39,10 @@ from mauve_metric.features.text_functions import name_of, text_function
 from mauve_metric.inputs.fields import Role
 from mauve_metric.inputs.files import TextFile
 from mauve_metric.inputs.fingerprints import Marks
+from mauve_metric.inputs.records import split_field
 from mauve_metric.inputs.sources import NoTextsError
 from mauve_metric.options import MauveConfig, RunOptions, options_of_stage
-from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.checks import first_few, shown
 from mauve_metric.runtime.errors import EmptyTexts, UnlikeFeatures, message_of
 
 logger = logging.getLogger(__name__)
@@ -119,7 +120,11 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
         with _store_of(f"{name}: {source!r}"):
             listed = _find(source)
         if not listed:
-            raise FileNotFoundError(f"{name}: there are no {' or '.join(SHARD_FILES)} files at {source!r}")
+            file, field = split_field(source)
+            cure = f": text_field={field!r} names the field" if field and os.path.isfile(file) else ""
+            raise FileNotFoundError(
+                f"{name}: there are no {' or '.join(SHARD_FILES)} files at {shown(source, most=200)}{cure}"
+            )
         for shard in listed:
             if not shard.file_name.lower().endswith(SHARD_FILES):
                 raise ValueError(f"{name} must be {' or '.join(SHARD_FILES)} files, got {shard.name!r}")
@@ -127,8 +132,11 @@ def list_shards(name: str, where: str | Path | Iterable[str | Path]) -> list[Sha
         if len(filled) < len(listed):
             logger.info("%d files of no bytes at %s hold no texts", len(listed) - len(filled), source)
         shards += filled
-    if not shards:
+    if not sources:
         raise ValueError(f"{name} must name at least one file of texts, got {shown(where)}")
+    if not shards:
+        named = first_few([shown(str(source), most=200) for source in sources], 3)
+        raise EmptyTexts.of(name, f"must hold at least one text, got files of no bytes: {named}")
     twice = [file for file, count in Counter(shard.name for shard in shards).items() if count > 1]
     if twice:
         raise ValueError(f"{name} names {twice[0]!r} twice: expected each file once")
@@ -183,6 +191,12 @@ def on_this_machine(shard: Shard) -> Iterator[Path]:
             system, path = url_to_fs(shard.name)
             system.get_file(path, str(copy))
         yield copy
+
+
+class ShardFile(TextFile):
+    """A file of texts whose field is named for all shards."""
+
+    _path_to_name = None
 
 
 class ShardTask(NamedTuple):
@@ -273,14 +287,14 @@ class ShardFeaturizer:
         expected = self.job.load().identity if function is None else function.with_prefix(config.text_prefix)[1]
         different = [name for name, value in expected.items() if identity.get(name) != value]
         if different:
-            logger.warning("%s is made again: it is of another model (%s)", target, ", ".join(different))
+            logger.warning("%s is made again: it is not known to be of this model (%s)", target, ", ".join(different))
             return 0
         return int(stored.features.shape[0])
 
     def _written_texts(self, task: ShardTask) -> int:
         """Featurize a shard, write its features, and return the number of texts."""
         with on_this_machine(task.shard) as path:
-            file = TextFile(path, self.job.run.text_field, encoding=task.encoding).side(task.side)
+            file = ShardFile(path, self.job.run.text_field, encoding=task.encoding).side(task.side)
             if self.job.config.empty_texts == "error":
                 file.check_filled()
             made = replace(self.job.of_texts("texts", file.texts), origin=file.origin)

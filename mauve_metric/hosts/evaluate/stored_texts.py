@@ -53,8 +53,8 @@ class StoredTexts(evaluate.Metric):  # type: ignore[misc]
         """Store one text of either side or of both.
 
         Args:
-            prediction: a text of the model.
-            reference: a human text.
+            prediction: a text of the model; None adds none.
+            reference: a human text; likewise.
             **plural: the same two as `predictions` and `references`, the names that `evaluate.combine` uses.
 
         Raises:

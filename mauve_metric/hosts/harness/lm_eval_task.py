@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mauve_metric.runtime.checks import check_path
-from mauve_metric.runtime.outputs import check_can_be_written, check_replaceable, naming, written_whole
+from mauve_metric.runtime.outputs import check_can_be_written, check_replaceable, make_folder, written_whole
 
 PROMPT_WORDS = 20
 NEW_TOKENS = 256  # as the harness itself
@@ -82,8 +82,7 @@ def write_task(
     documents = [document for text in texts if (document := cut(text, prompt_words)) is not None]
     if not documents:
         raise ValueError(f"none of {len(texts)} texts has more than prompt_words={prompt_words} words: ask for fewer")
-    with naming(task.parent):
-        task.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(task.parent)
     templates = jinja2.Environment(  # of files in which nothing is escaped
         loader=jinja2.PackageLoader("mauve_metric.hosts", "harness"),
         undefined=jinja2.StrictUndefined,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mauve_metric.runtime.errors import NoPackage
+from mauve_metric.runtime.errors import NoPackage, UnlikeFeatures
 
 try:
     import torch
@@ -24,6 +24,7 @@ from mauve_metric.clustering.quantizers import scoring_options
 from mauve_metric.features.encoder import Encoder
 from mauve_metric.features.feature_set import FeatureSet, FeaturizeJob, InputSide
 from mauve_metric.features.sides import check_same_encoder, not_independent
+from mauve_metric.features.text_functions import check_one_featurizer
 from mauve_metric.hosts.harness.pair_scores import SCORES, scalar_scores
 from mauve_metric.inputs.fingerprints import MARKS, TRAITS, Marks
 from mauve_metric.inputs.sources import NoTextsError
@@ -90,6 +91,7 @@ class MauveScore(Metric):  # type: ignore[misc]
     def __init__(self, reset_real_features: bool = True, aligned: bool = False, **options: Any) -> None:
         super().__init__(**{name: options.pop(name) for name in _HOST_OPTIONS if name in options})
         config, run = scoring_options(options)
+        check_one_featurizer(config.featurize_model_name)
         for name, value, usual in (
             ("match_lengths", config.match_lengths, "no"),
             ("distributed", run.distributed, False),
@@ -151,7 +153,7 @@ class MauveScore(Metric):  # type: ignore[misc]
         features = in_memory(side.features)
         if features is None:
             raise ValueError(f"{argument} must be features in memory, got features that are read in blocks")
-        before: list[Tensor] = getattr(self, f"{name}_features")
+        before: list[Tensor] = [*getattr(self, f"{name}_features"), *self.real_features, *self.fake_features]
         if before and before[0].shape[1] != features.shape[1]:
             raise ValueError(f"{argument} must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
         return features
@@ -174,6 +176,24 @@ class MauveScore(Metric):  # type: ignore[misc]
     def forward(self, preds: object, target: object = None, *, real: bool | None = None) -> None:
         """Add texts, as `update` does: a batch alone is too small for a score of its own."""
         self.update(preds, target, real=real)
+
+    def merge_state(self, incoming_state: dict[str, Any] | Metric) -> None:
+        """Add the texts of another `MauveScore` of the same featurizer before those that are here.
+
+        Raises:
+            ValueError: its features are others, or it is no such metric.
+        """
+        if isinstance(incoming_state, MauveScore):
+            for name, identity in incoming_state._identities.items():
+                check_same_encoder(self._identities.get(name, identity), identity)
+            widths = {rows.shape[1] for it in (self, incoming_state) for rows in (*it.real_features, *it.fake_features)}
+            if len(widths) > 1:
+                raise UnlikeFeatures.of("incoming_state", f"must have as many columns as the metric, got {widths}")
+        super().merge_state(incoming_state)
+        if isinstance(incoming_state, MauveScore):
+            self._identities = {**incoming_state._identities, **self._identities}
+            unseen = self._unseen_formats
+            self._unseen_formats = incoming_state._unseen_formats if unseen is None else unseen
 
     def compute(self) -> dict[str, Tensor]:
         """The numbers of `pair_scores.SCORES` by name; NaN for a missing one."""

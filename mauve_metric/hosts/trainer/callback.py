@@ -26,7 +26,7 @@ from mauve_metric.options import Featurizer, check_option_names, with_options
 from mauve_metric.results.result import MauveResult
 from mauve_metric.results.scores import SCORES
 from mauve_metric.runtime.checks import check_bool, check_count, check_path, shown, wrong
-from mauve_metric.runtime.outputs import check_replaceable, naming
+from mauve_metric.runtime.outputs import make_folder
 
 if TYPE_CHECKING:
     import torch
@@ -80,7 +80,8 @@ class MauveCallback(TrainerCallback):
     Args:
         prompts, references, dataset, prompt_tokens, include_prompt: see `WritingOptions`.
         chat_template, num_samples, generation_config, max_new_tokens, generate_fn, generation_batch_size: likewise.
-        every: score every so many evaluations under one prefix, the first included.
+        every: score every so many evaluations under one prefix, the first included; all of them, with a warning, where
+            `metric_for_best_model` is one of these values.
         on_error: "warn": an evaluation that fails is logged and its scores are NaN, which is never the best;
             "raise": it ends the training, on all processes. A model with sharded weights (FSDP, ZeRO stage 3) that
             fails while it writes ends it in any case.
@@ -89,7 +90,7 @@ class MauveCallback(TrainerCallback):
         trainer: the Trainer, so that reporters see the values. Give it and call `trainer.add_callback` with this.
         table_rows: texts in the reporters' tables.
         save_texts: a folder in which each evaluation leaves its texts, `eval-step-000320.jsonl`, as `mauve-metric
-            generate` writes them; a training that is resumed or repeated replaces its own files.
+            generate` writes them; a training that is resumed or repeated replaces its own files, and no others.
         featurizers: several, as in `compute_mauve`; the references must be texts then. One after the first that fails
             is named in a warning, whatever `on_error` says, and its scores are NaN.
         **options: the others are those of `compute_mauve`; `featurize_model_name` may be "self".
@@ -98,8 +99,7 @@ class MauveCallback(TrainerCallback):
         history: what was scored, a list of `Evaluated`; the last one holds its texts, too.
 
     Raises:
-        TypeError, ValueError: an argument is not what it should be; when the Trainer or its training begins, that
-            `every` leaves evaluations without the value that chooses the best model.
+        TypeError, ValueError: an argument is not what it should be. OSError: `save_texts` can be no folder.
 
     Example:
         trainer = Trainer(..., callbacks=[MauveCallback(prompts=prompts, references=human_texts)])
@@ -144,12 +144,12 @@ class MauveCallback(TrainerCallback):
         self.tokenizer, self.trainer = tokenizer, trainer
         self.save_texts = None if save_texts is None else check_path("save_texts", save_texts)
         if self.save_texts is not None:
-            with naming(self.save_texts):
-                self.save_texts.mkdir(parents=True, exist_ok=True)
+            make_folder(self.save_texts)
         self.history: list[Evaluated] = []
         self._verbose = options.get("verbose")
         self._done: tuple[str, float, dict[str, float]] | None = None  # prefix, runtime and values of the last row
         self._is_named = False  # that the values, or some of them, are another's
+        self._is_always_due = False  # which was said, too
         self._fresh: dict[str, Evaluation] = {}  # of the present weights, by the prefixes of the evaluation sets so far
 
     @property
@@ -159,14 +159,9 @@ class MauveCallback(TrainerCallback):
 
     # --- events ---------------------------------------------------------------------------------------------------
 
-    def on_init_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: object) -> None:
-        """Refuse options that contradict each other."""
-        self._refuse(args)
-
     def on_train_begin(self, *trainer: Any, **host: Any) -> None:
-        """Refuse options that contradict each other, cut the prompts, and embed the references if requested."""
+        """Refuse what does not fit the model, cut the prompts, and embed the references if requested."""
         self._fresh, moment = {}, _moment(trainer, host)
-        self._refuse(moment.args)
         self._tell_direction(moment.args)
         self._move_to_the_head()
         self.evaluator.prepare(*self._model_and_tokenizer(moment), embed=self.embed_at_start)
@@ -225,7 +220,8 @@ class MauveCallback(TrainerCallback):
         is_mine = last.get(f"{prefix}{_RUNTIME}") == runtime and last.get("step") == moment.state.global_step
         mine = last if is_mine and f"{prefix}_mauve" not in last else None  # runtimes are rounded and may be equal
         turn = len(rows) - (mine is not None)  # earlier evaluations; the count survives a checkpoint
-        values = {} if turn % self.every else self._new_values(metrics, prefix, moment)
+        is_due = turn % self.every == 0 or self._chooses_the_best(metrics, prefix, moment.args)
+        values = self._new_values(metrics, prefix, moment) if is_due else {}
         self._done = (prefix, runtime, values)
         metrics.update(values)
         if mine is not None:
@@ -252,7 +248,6 @@ class MauveCallback(TrainerCallback):
             path = None
             if self.save_texts is not None:
                 path = self.save_texts / f"{prefix}-step-{moment.state.global_step:06}.jsonl"
-                check_replaceable(path, b'{"prompt": ')
             written_by = self._model_and_tokenizer(moment)
             evaluation = self.evaluator.evaluate(*written_by, verbose=verbose, save_texts=path, new=False)
         # inside the training loop the other evaluation sets follow at once, and the texts would be the same
@@ -275,15 +270,17 @@ class MauveCallback(TrainerCallback):
         self.evaluator.see_training_data(data, tokenizer)
         return moment.model if trainer is None else trainer.model, tokenizer
 
-    def _refuse(self, args: TrainingArguments) -> None:
-        """Raise ValueError if `every` leaves out evaluations that the choice of the best model needs."""
-        best = args.metric_for_best_model
-        ours = best is not None and best.removeprefix("eval_").endswith(value_names(self.evaluator.others))
-        if self.every > 1 and ours:
-            raise ValueError(
-                f"every={self.every} leaves evaluations without {best!r}, which metric_for_best_model needs each time: "
-                "use every=1 and evaluate less often"
-            )
+    def _chooses_the_best(self, metrics: Metrics, prefix: str, args: TrainingArguments) -> bool:
+        """Return whether the Trainer looks for one of the values, and for none of `metrics`; warn of it once."""
+        best = f"eval_{(args.metric_for_best_model or '').removeprefix('eval_')}"
+        names = (f"{prefix}_{name}" for name in value_names(self.evaluator.others))
+        if best in metrics or best not in names:
+            return False
+        if not self._is_always_due:
+            self._is_always_due = True
+            said = "every=%d: each evaluation is scored all the same, since metric_for_best_model needs %s"
+            logger.warning(said, self.every, best)
+        return True
 
     def _tell_direction(self, args: TrainingArguments) -> None:
         """Warn of a score by which the worst model would be chosen."""

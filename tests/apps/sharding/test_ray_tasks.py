@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from operator import neg
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -39,11 +41,13 @@ def test_an_error_of_ray_names_the_item_and_that_of_the_function_stays() -> None
 
 def test_a_cluster_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def init(**_: object) -> None:
+        assert {"RAY_gcs_server_port_wait_time_s": "1"}.items() <= os.environ.items()  # not a quarter of an hour
         raise ConnectionError("no GCS\nat all")
 
     absent = SimpleNamespace(is_initialized=lambda: False, init=init)
     monkeypatch.setattr(ray_tasks, "import_ray", lambda: absent)
     with (
+        mock.patch.dict(os.environ),
         pytest.raises(OSError, match="there is no Ray cluster to work with at 'auto': no GCS at all"),
         ray_cluster("auto"),
     ):

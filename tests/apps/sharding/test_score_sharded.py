@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import ROOT, ngrams, slow_ngrams, texts_of, write_jsonl
+from samples import EXAMPLES, ROOT, ngrams, slow_ngrams, texts_of, write_jsonl
 
 from mauve_metric import compute_mauve, score_sharded
 from mauve_metric.apps.sharding import shards
@@ -235,7 +235,7 @@ def test_started_again_only_what_is_missing_damaged_or_changed_is_done(
     kept.write_bytes(kept.read_bytes()[:-30])
     assert score_sharded(*sides, out, checkpoint=out, **OPTIONS).to_dict() == first
     assert sorted(made) == sorted(file.name.rsplit("-", 1)[0] for file in (missing, short, changed, foreign))
-    assert "of another model (model)" in caplog.text and "damaged" in caplog.text
+    assert "not known to be of this model (model)" in caplog.text and "damaged" in caplog.text
     made.clear()
     write_jsonl(sides[0] / "part-000.jsonl", ["another text", "and one more"])
     other = score_sharded(*sides, out, checkpoint=out, **OPTIONS)
@@ -335,6 +335,7 @@ def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: 
         ({"ray": " "}, "ray must be 'local', 'auto' or the address"),
         ({"p_text": []}, "p_text must name at least one file of texts"),
         ({"p_text": "nowhere/*.jsonl"}, "p_text: there are no .jsonl or .parquet files at 'nowhere/"),
+        ({"p_text": ["a text " * 99]}, "p_text: there are no .jsonl or .parquet files at '"),
         ({"p_text": __file__}, "p_text must be .jsonl or .parquet files"),
         ({"folder": "s3://bucket/out"}, "folder must be a folder of the file system"),
     ],
@@ -346,6 +347,35 @@ def test_wrong_arguments_are_named_before_any_work(
     with pytest.raises((ValueError, TypeError, OSError)) as raised:
         score_sharded(**given)
     assert str(raised.value).startswith(message) and made == []
+    assert len(str(raised.value)) < 300
+
+
+def test_fields_are_named_for_all_shards(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    """`FILE:FIELD`, which names one of a single file, is none of a shard."""
+    with pytest.raises(FileNotFoundError, match=r"human\.jsonl:text': text_field='text' names the field$"):
+        score_sharded(f"{EXAMPLES / 'human.jsonl'}:text", sides[1], tmp_path / "out", **OPTIONS)
+    with pytest.raises(
+        ValueError, match=r"has no field 'story'; it has 'text' .*: name one, such as text_field='text'$"
+    ):
+        score_sharded(*sides, tmp_path / "out", text_field="story", **OPTIONS)
+    (tmp_path / "two").mkdir()
+    rows = [{"note": f"a note {number}", "tale": f"one tale {number}"} for number in range(20)]
+    (tmp_path / "two" / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"name one, such as text_field='note'$"):
+        score_sharded(tmp_path / "two", sides[1], tmp_path / "out", **OPTIONS)
+    kinds = [{"text": f"one tale {number}", "label": ("human", "model")[number % 2]} for number in range(20)]
+    (tmp_path / "two" / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in kinds), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"choose one, such as text_field='text\[label=human\]' \("):
+        score_sharded(tmp_path / "two", sides[1], tmp_path / "out", **OPTIONS)
+    assert score_sharded(*[tmp_path / "two"] * 2, tmp_path / "out", text_field="text[label=human]", **OPTIONS).n_p == 10
+
+
+def test_files_of_no_bytes_alone_are_no_set(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "none.jsonl").touch()
+    with pytest.raises(
+        ValueError, match=r"^p_text must hold at least one text, got files of no bytes: '.*none\.jsonl'$"
+    ):
+        score_sharded(tmp_path / "none.jsonl", sides[1], tmp_path / "out", **OPTIONS)
 
 
 @pytest.mark.more

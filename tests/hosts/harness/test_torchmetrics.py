@@ -177,9 +177,28 @@ def test_bad_input_names_the_argument() -> None:
     with pytest.raises(ValueError, match="target must have 4 columns as before, got 5"):
         metric.update(np.ones((3, 4)), np.ones((3, 5)))
     assert not metric.fake_features  # of a batch all is added, or nothing
-    metric.update(MODEL, real=False)
-    with pytest.raises(ValueError, match="same number of columns"):
-        metric.compute()
+    with pytest.raises(ValueError, match="preds must have 4 columns as before, got 32"):
+        metric.update(MODEL, real=False)
+    with pytest.raises(ValueError, match="featurize_model_name must be one featurizer here, got 'standard'"):
+        host.MauveScore(featurize_model_name="standard")
+
+
+def test_states_of_one_featurizer_are_merged_and_of_others_refused() -> None:
+    one, other, empty = filled(score(), HUMAN[:9], MODEL[:9]), filled(score(), HUMAN[9:], MODEL[9:]), score()
+    one.merge_state(other)
+    empty.merge_state(one)
+    at_once = filled(score(), [*HUMAN[9:], *HUMAN[:9]], [*MODEL[9:], *MODEL[:9]])
+    expected = numbers(at_once.compute())
+    for merged in (one, empty):
+        assert numbers(merged.compute()) == expected
+        assert merged.result.signature == at_once.result.signature
+    with pytest.raises(ValueError, match="incoming_state must have as many columns as the metric, got"):
+        one.merge_state(filled(score(), *features()))
+    first, second = (filled(score(featurize_model_name=name)) for name in ("use", "ngrams"))
+    with pytest.raises(ValueError, match="the two sets were featurized differently"):
+        first.merge_state(second)
+    before = numbers(first.compute())
+    assert len(first.real_features) == len(filled(score()).real_features) and numbers(first.compute()) == before
 
 
 def test_dropped_and_truncated_texts_are_counted() -> None:

@@ -140,7 +140,9 @@ def test_every_value_is_in_history_and_return(tiny_gpt2: str, tokenizer: Any, tm
 
 
 @pytest.mark.more
-def test_each_evaluation_leaves_its_texts(tiny_gpt2: str, tokenizer: Any, tmp_path: Path) -> None:
+def test_each_evaluation_leaves_its_texts(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Of all but the last, the history has the numbers alone."""
     callback = mauve_callback(save_texts=tmp_path / "texts", prompts=["The ships", "She"])
     make_trainer(tiny_gpt2, tokenizer, tmp_path, [callback]).train()
@@ -156,8 +158,12 @@ def test_each_evaluation_leaves_its_texts(tiny_gpt2: str, tokenizer: Any, tmp_pa
     make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(save_texts=tmp_path / "texts")]).train()  # again
     assert files[-1].read_text(encoding="utf-8") != before  # without prompts
     files[0].write_text("notes of my own\n", encoding="utf-8")
+    make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(save_texts=tmp_path / "texts")]).train()
+    assert "is a file of something else: move it away" in caplog.text
+    assert files[0].read_text(encoding="utf-8") == "notes of my own\n"
+    strict = mauve_callback(save_texts=tmp_path / "texts", on_error="raise")
     with pytest.raises(FileExistsError, match="is a file of something else"):
-        make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(save_texts=tmp_path / "texts")]).train()
+        make_trainer(tiny_gpt2, tokenizer, tmp_path, [strict]).train()
 
 
 @pytest.mark.more
@@ -229,9 +235,8 @@ def test_the_second_featurizer_may_choose_the_best_model(
         }
         assert "|generation:" in one.signature and "|featurize_model_name:" in f"|{one.signature}"
     assert result.mauve == rows[-1]["eval_mauve"]
-    with pytest.raises(ValueError, match="every=2 leaves evaluations without 'mauve_moody'"):
-        rarely = mauve_callback(featurizers={"first": features, "moody": moody}, every=2, featurize_model_name=features)
-        make_trainer(tiny_gpt2, tokenizer, tmp_path, [rarely], **chosen)
+    assert callback._chooses_the_best({}, "eval", trainer.args)
+    assert not callback._chooses_the_best({}, "eval_news", trainer.args)
     with pytest.raises(ValueError, match="references holds what one featurizer made"):
         mauve_callback(featurizers=[features, moody], references=FeatureSet(np.eye(9)))
 
@@ -290,8 +295,29 @@ def test_every_so_many_evaluations(tiny_gpt2: str, tokenizer: Any, tmp_path: Pat
     trainer = make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(every=2)], max_steps=8)
     trainer.train()
     assert ["eval_mauve" in row for row in evaluations(trainer)] == [True, False, True, False]
-    with pytest.raises(ValueError, match="every=2 leaves evaluations without 'eval_mauve'"):
-        make_trainer(tiny_gpt2, tokenizer, tmp_path, [mauve_callback(every=2)], metric_for_best_model="eval_mauve")
+
+
+@pytest.mark.more
+@pytest.mark.parametrize(
+    ("best", "scored"),
+    [("mauve", [True, True, True]), ("eval_news_verdict", [True, True, True]),
+     ("precision", [True, False, True]), ("my_mauve", [True, False, True])],
+)  # fmt: skip
+def test_the_value_that_chooses_the_best_model_is_always_there(
+    tiny_gpt2: str, tokenizer: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, best: str, scored: list[bool]
+) -> None:
+    """And `every` is obeyed where `compute_metrics` gives it, whatever its name ends with."""
+    rows = rows_of(tokenizer, HUMAN)[:4]
+    trainer = make_trainer(
+        tiny_gpt2, tokenizer, tmp_path, [mauve_callback(every=2)], save_strategy="steps", save_steps=2,
+        metric_for_best_model=best, greater_is_better=True, load_best_model_at_end=True,
+        eval_dataset={"news": rows} if "news" in best else rows,
+    )  # fmt: skip
+    trainer.compute_metrics = lambda _: {"precision": 0.5, "my_mauve": 0.5}
+    trainer.train()
+    found = evaluations(trainer, "eval_news" if "news" in best else "eval")
+    assert [any(name.endswith("_recall") for name in row) for row in found] == scored
+    assert caplog.text.count("each evaluation is scored all the same") == all(scored)
 
 
 @pytest.mark.parametrize(
@@ -583,7 +609,7 @@ def test_texts_that_cannot_be_saved_end_a_training_only_on_request(
     assert "the texts of this evaluation are not saved" in caplog.text
     with pytest.raises(OSError, match="texts"):
         make_trainer(tiny_gpt2, tokenizer, tmp_path, [ending]).evaluate()
-    with pytest.raises(OSError, match=r"/texts' cannot be written: File exists"):
+    with pytest.raises(OSError, match=r"/texts' cannot be written: it is a file, expected a folder"):
         mauve_callback(save_texts=texts)
 
 
