@@ -21,6 +21,7 @@ const pass = async (answer, again, out) => {
         await from.body.pipeThrough(new TextDecoderStream()).pipeThrough(messages())
             .pipeThrough(new TextEncoderStream()).pipeTo(out, {preventClose: true});
     }
+    if (awaited.size) throw new Error('the stream ended before its answers'); // by an HTTP error, or a proxy
     await out.close();
 };
 window.fetch = async (...request) => {
@@ -29,7 +30,7 @@ window.fetch = async (...request) => {
         const {event_id: event} = await answer.clone().json();
         if (!early.delete(event)) awaited.add(event);
     }
-    if (!address.includes('/queue/data') || !answer.ok) return answer;
+    if (!address.includes('/queue/data')) return answer;
     const {readable, writable} = new TransformStream();
     pass(answer, () => plain(...request), writable).catch(error => {
         awaited.clear(); // a server that is lost answers none of them
