@@ -26,7 +26,7 @@ from mauve_metric.hosts.space.session.judgings import (
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
-from mauve_metric.hosts.space.view.markup import escape, render
+from mauve_metric.hosts.space.view.markup import in_controls, render
 from mauve_metric.inputs.file_types import upload_endings
 from mauve_metric.runtime.plain_text import counted, free_name
 
@@ -257,7 +257,7 @@ class JudgingPage:
     def _begin(
         self, kept: dict[str, object], who: str, human: str | None, models: list[str] | None, request: gr.Request
     ) -> Values:
-        with show_errors(lambda message: str(escape(message))):
+        with show_errors(in_controls):
             key = str(kept.get("key", ""))
             before = self.judgings.get(key)
             tables = [rows_in(kept, name) for name in ("boundaries", "preferences")]

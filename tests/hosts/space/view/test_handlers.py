@@ -241,6 +241,12 @@ def test_missing_inputs_are_requested(desk: Handlers) -> None:
             call()
     with pytest.raises(gr.Error, match="Featurizer must be one of ngrams here"):
         press(desk, human="a\nb", model="c\nd", featurizer="gpt2-large")
+    for option, value, said in (
+        ("strip", "all", "Strip must be .*no.* or a comma-joined list"),
+        ("permutations", 10**6, "Permutations may be at most 9999 here"),
+    ):
+        with pytest.raises(gr.Error, match=said):
+            press(desk, human="a\nb", model="c\nd", **{option: value})
 
 
 # --- the flow of the page -----------------------------------------------------------------------------------------
