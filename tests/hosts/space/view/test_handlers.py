@@ -282,6 +282,19 @@ def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tm
     assert stale(desk, play=(5, 4, 8, 0.95)) == ""
 
 
+def test_a_link_goes_once_the_settings_are_not_its_own(desk: Handlers) -> None:
+    for link, now, stays in (
+        ("https://a.b/?num_buckets=4&seed=7", {}, True),
+        ("num_buckets=4&seed=7", {}, True),  # before the page has written the address to it
+        ("https://a.b/?num_buckets=4&seed=7", {"play": (5, 4, 8, 0.95)}, False),
+        ("https://a.b/?num_buckets=4&seed=7", {"strip": "html"}, False),
+        ("https://a.b/", {"play": (5, 0, 25, 0.95)}, True),
+        (None, {}, True),
+    ):
+        shown = desk.checks("", [False, *settings(**now)], link, visitor(desk))
+        assert ("settings_link" in shown) != stays, (link, now)
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_a_play_value_out_of_range_is_named_and_put_back(desk: Handlers, tmp_path: Path) -> None:
     give(desk, tmp_path)

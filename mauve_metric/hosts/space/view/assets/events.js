@@ -92,11 +92,19 @@ window.mauveDownload = () => {
 };
 // The query that the server made of the settings becomes a whole address, here and in the address bar; that of a result
 // only here, as the page has the result itself.
+let linked = false;  // whether the address bar has settings of which a link was made
 const holdsResult = query => new URLSearchParams(query).has('shared');
 window.mauveLink = query => {
     if (query.includes('://')) return [query];
     const kept = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith('__'));
     const own = new URLSearchParams([...kept, ...new URLSearchParams(query)]).toString();
-    if (!holdsResult(query)) history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
+    if (!holdsResult(query)) {
+        history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
+        linked = Boolean(query);
+    }
     return [location.origin + location.pathname + (query ? '?' + query : '')];
+};
+window.mauveUnlink = link => {  // they changed, and with them the link went
+    if (linked && !link) mauveLink('');
+    return [];
 };
