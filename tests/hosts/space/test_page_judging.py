@@ -212,6 +212,8 @@ def test_no_answer_is_taken_while_start_reads_and_a_refused_start_changes_nothin
     page.get_by_label("Your name or a code, for the table").fill("ann")
     page.click("#judge_start")
     page.wait_for_selector(".toast-body :text('a file each” is empty')")
+    signs = "[...document.querySelectorAll('[data-testid=status-tracker].hide button')]"  # of an error, not shown
+    assert page.evaluate(f"{signs}.length && {signs}.every(sign => getComputedStyle(sign).visibility === 'hidden')")
     for button in ("#machine", "#human", "#judge_start"):
         page.wait_for_selector(f"{button}:enabled")
     assert page.inner_text("#boundary_shown") == shown
