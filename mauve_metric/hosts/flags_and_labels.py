@@ -66,7 +66,7 @@ class Spelling(NamedTuple):
                 value = shlex.quote(value)
             return self.setting.format(self.names[name], value) if value else self.names[name]
 
-        names = "|".join(sorted(self.names, key=len, reverse=True))
+        names = "|".join(sorted(self.names, key=len, reverse=True)) or "(?!)"
         value = r"(?:['\"]([^'\"]+)['\"]|([\w.]+)|(?=`))"
         message = re.sub(rf"{_NOT_IN_A_PATH}({names})(?:={value}|(?![\w=/-]|\.\w))", write, message)
         for pattern, words in self.phrases.items():
@@ -134,7 +134,12 @@ PAGE = Spelling(
         "them off the texts",
         ":? (?:see )?mauve-metric (?:deduplicate|memorised)(?: takes them out)?": "",
         ", prompts(?=, next_turn)|prompts: a leading copy of one of them; ": "",  # which it does not take
+        r"[:;] name (?:it|one), such as text_field='.*'": "; call the right one “text” in the file",
+        r"[:;] (?:choose one with \w+_field|name the field (?:in|with) the one [^,]+), such as .*": "; keep one in the "
+        "file",
+        r", or name its encoding, such as encoding='\w+'": "",
         "NoneType": "nothing",
         "`": "",
     },
 )
+API = Spelling({}, "", {"give p_groups and q_groups": "leave aligned out"})  # of the endpoints, with Python's options

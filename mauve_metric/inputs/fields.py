@@ -222,6 +222,8 @@ def choose(records: Sequence[Record], side: Role = "prediction", taken: Collecti
             return _compared(_longest(told or named), fields, records)
     same = [field for field in fit if field.role in ("prediction", "human", "text")]
     listed = [field for field in text_fields(records, firsts=True) if field.path not in taken]
+    if not same and not listed and top:
+        return Choice(None, None, f"has no field of texts, only {examples_of(top)}")
     return _compared(_longest(same), fields, records) if same else _unsure(None, listed)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from mauve_metric.hosts.cli.main import main
 from mauve_metric.hosts.cli.warning_guide import ADVICE
-from mauve_metric.hosts.flags_and_labels import PAGE, SHELL
+from mauve_metric.hosts.flags_and_labels import API, PAGE, SHELL
 from mauve_metric.report.wording.verdict_sentence import NO_VERDICT, NOTES
 from mauve_metric.runtime.errors import KINDS
 from mauve_metric.uncertainty.score_warnings import GUIDE, UNDECLARED
@@ -100,6 +100,21 @@ def test_every_flag_of_a_message_is_one_of_the_shell() -> None:
             "it works with “Featurizer” set to “minilm”, “Featurizer” set to “use”",
         ),
         (
+            "human.txt is not UTF-8: save it as UTF-8, or name its encoding, such as encoding='cp1252'",
+            "human.txt is not UTF-8: save it as UTF-8, or name its encoding, such as --encoding cp1252",
+            "human.txt is not UTF-8: save it as UTF-8",
+        ),
+        (
+            "several fields may be the text: 'a' ('x'), 'b' ('y'); name one, such as text_field='a'",
+            "several fields may be the text: 'a' ('x'), 'b' ('y'); name one, such as --text-field a",
+            "several fields may be the text: 'a' ('x'), 'b' ('y'); call the right one “text” in the file",
+        ),
+        (
+            "line 1: 'x' holds 3 answers: choose one with prediction_field, such as x.0",
+            "line 1: 'x' holds 3 answers: choose one with --prediction-field, such as x.0",
+            "line 1: 'x' holds 3 answers; keep one in the file",
+        ),
+        (
             f"20 % open alike{UNDECLARED}",
             "20 % open alike; intervals and tests take the texts for independent: say --aligned if row i of every set "
             "answers prompt i, or name the prompts with --prompt-field",
@@ -118,3 +133,5 @@ def test_an_option_that_is_a_common_word_is_a_flag_where_an_error_is_about_it() 
     assert SHELL.respell(message) == message
     assert SHELL.respell(message, "seed") == "--seed must be an integer, got 'seed'"
     assert SHELL.respell(message, "models") == message
+    assert PAGE.respell(message, "seed") == "Seed must be an integer, got 'seed'"
+    assert API.respell(message, "seed") == message

@@ -155,6 +155,7 @@ def test_both_sides_of_each_tool_are_read(layout: str, tmp_path: Path) -> None:
         ({"id": "a0", "url": "https://a.b/0"}, "may be the text: 'id' .*'url' "),
         ({"it's": MADE[0], "bar": GOLD[0]}, "a.jsonl:it's$"),
         ({"id": 5}, "has no field of texts$"),
+        ({"id": 5, "score": 0.5}, r"has no field of texts, only 'id' \(5\), 'score' \(0.5\)$"),
         (
             {"custom_id": "a", "method": "POST", "url": "/v1/x", "body": {"messages": []}},
             "requests of a batch, without",

@@ -234,8 +234,11 @@ def _check_names(models: Collection[str]) -> None:
         raise ValueError(f"models: {HUMAN!r} stands for the human texts: give the model another name")
 
 
-def chosen_measures(measures: object) -> tuple[str, ...]:
+def chosen_measures(measures: object, groups: Sequence[str] = GROUPS) -> tuple[str, ...]:
     """The selected measures in the order of the tables; scores of a comparison are "score".
+
+    Args:
+        measures: names of measures or groups, None for the cheap ones. groups: those that an error offers.
 
     Raises:
         TypeError, ValueError: not names of measures or groups.
@@ -246,7 +249,7 @@ def chosen_measures(measures: object) -> tuple[str, ...]:
         wanted = _names(measures)
         for name in wanted:
             if name not in (allowed := (*GROUPS, *MEASURES, "all")):
-                expected = f"groups ({', '.join(GROUPS)}), 'all' or names of measures"
+                expected = f"groups ({', '.join(groups)}), 'all' or names of measures"
                 near = did_you_mean(name, allowed)
                 raise WrongOption.of("measures", f"must be {expected}, got {name!r}{near}")
     if not wanted:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 
 from mauve_metric.options import config_fields
 from mauve_metric.runtime.checks import shown
+from mauve_metric.runtime.errors import WrongOption
 
 MOST_NAME_CHARACTERS = 200  # of a model or a featurizer
 MODELS = "minilm,ngrams,use"  # what a visitor may choose, with commas between; the first is preset
@@ -169,4 +170,4 @@ def check_options(options: Mapping[str, object], models: Sequence[str], limits: 
         most = limits.buckets if name == "num_buckets" else knob.metadata["most"]
         value = options.get(name, knob.default)
         if most is not None and isinstance(value, (int, float)) and value > most:
-            raise ValueError(f"{name} may be at most {most} here, got {value}")
+            raise WrongOption.of(name, f"may be at most {most} here, got {value}")

@@ -80,6 +80,7 @@ _READING, _READ = "(...values) => window.mauveReading(1, values)", "() => window
 _UPLOADED = "(...values) => window.mauveUploaded(values)"
 _ANSWERED = "files => window.mauveAnswered(files)"
 _LINK = "query => window.mauveLink(query)"
+_UNLINK = "link => window.mauveUnlink(link)"
 _HUMAN = ("human_preview", "human_column")
 # What every event sends besides: the key of the session, and what the page shows of a human set and of a model's.
 _OF_PAGE = ("key", "human_preview", "model_1_name")
@@ -299,14 +300,17 @@ class Wiring:
 
     def staleness(self) -> None:
         """Connect the checks after each change: if the result belongs to the inputs, and how long a run takes."""
-        checks, inputs, parts = self.handlers.checks, ["edition", ("aligned", *SETTINGS)], self.parts
-        outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick"]
+        inputs, parts = ["edition", ("aligned", *SETTINGS), "settings_link"], self.parts
+        outputs = ["stale", "measures_stale", "run_limit", "compare_sample", "compare_quick", "settings_link"]
         outputs += [*_HUMAN, *self.models(), "edition"]
         # also of a change while the one before is checked; a sign of progress, even a hidden one, is text in a part
         how = {**SILENT, "trigger_mode": "always_last", "show_progress_on": parts["edition"]}
-        changed = [parts[name].input for name in ("aligned", *SETTINGS) if name not in PLAY]
+        controls = [parts[name] for name in ("aligned", *SETTINGS) if name not in PLAY]
+        # the event `input` of a text box (gradio 6.31) is of keys that write: not of Backspace, nor of what is pasted
+        changed = [part.change if isinstance(part, gr.Textbox) else part.input for part in controls]
         for event in (partial(gr.on, [*changed, parts["edition"].change]), *(run.then for run in self.runs_ended)):
-            self._on(event, checks, inputs, outputs, how=how, lost="skip")
+            checked = self._on(event, self.handlers.checks, inputs, outputs, how=how, lost="skip")
+            checked.success(None, parts["settings_link"], None, js=_UNLINK, **QUICK)
 
     def arrival(self, app: gr.Blocks) -> None:
         """Connect the settings in the address, the link to the settings, and results from files."""
@@ -318,7 +322,7 @@ class Wiring:
                 session = handlers.sessions.get(request.session_hash)
             return self._by_part(handlers.edit(lambda _: handlers.arrive(*opening), session))
 
-        outputs = [*SETTINGS, "link_problems", *RESULT, *_HUMAN, *self.models(), "key", "edition"]
+        outputs = [*SETTINGS, *RESULT, *_HUMAN, *self.models(), "key", "edition"]
         arrived = app.load(arrive, [parts["key"], parts["held"]], [parts[name] for name in outputs], js=_KEPT, **TEXTS)
         arrived.success(None, parts["key"], None, js=_KEEP_KEY, **QUICK)
         self._link("make_link", "settings_link", lambda values, _: handlers.link(values), [SETTINGS])

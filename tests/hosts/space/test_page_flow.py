@@ -100,6 +100,15 @@ def test_a_cure_that_names_a_control_opens_the_panels_that_hold_it(page: Any) ->
         page.wait_for_function("name => document.activeElement.closest('#' + name)", arg=name)
         assert page.is_visible(f"#{name}") and page.evaluate("location.hash") == ""
 
+    box = "#strip :is(input, textarea)"
+    page.fill(box, "html")
+    page.click("#make_link")
+    page.wait_for_function("location.search === '?strip=html'")
+    page.wait_for_selector("#settings_link")
+    page.fill(box, "no")  # without a key, as the mouse pastes: the link is to other settings
+    page.wait_for_selector("#settings_link", state="hidden")
+    page.wait_for_function("location.search === ''")
+
 
 @pytest.mark.parametrize("page", [{"size": (1440, 900), "reduced_motion": "reduce"}], indirect=True)
 def test_the_page_goes_to_its_result_and_says_when_it_is_stale_or_stopped(

@@ -211,11 +211,18 @@ def test_no_answer_is_taken_while_start_reads_and_a_refused_start_changes_nothin
     page.wait_for_selector("#judge_human :text('human')")
     page.get_by_label("Your name or a code, for the table").fill("ann")
     page.click("#judge_start")
-    page.wait_for_selector(".toast-body :text('at least one of a model')")
+    page.wait_for_selector(".toast-body :text('a file each” is empty')")
+    signs = "[...document.querySelectorAll('[data-testid=status-tracker].hide button')]"  # of an error, not shown
+    assert page.evaluate(f"{signs}.length && {signs}.every(sign => getComputedStyle(sign).visibility === 'hidden')")
     for button in ("#machine", "#human", "#judge_start"):
         page.wait_for_selector(f"{button}:enabled")
     assert page.inner_text("#boundary_shown") == shown
     assert page.get_by_label("Your name or a code, for the table").input_value() == "ann"
+    page.set_input_files("#judge_models input[type=file]", tmp_path / "m.jsonl")
+    page.wait_for_selector("#judge_models :text('m.jsonl')")
+    page.click("#judge_start")  # with the file of before
+    page.wait_for_selector("#judge_human .upload-container")  # the boxes are empty
+    page.wait_for_selector("#judge_start:enabled")
     page.close()
 
 

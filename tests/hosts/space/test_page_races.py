@@ -45,7 +45,8 @@ FAKE_SERVER = """() => {
     const streams = window.streams = [];
     const stream = () => new ReadableStream({start: stream => { streams.push(stream); }});
     window.fetch = async address => new Response(
-        address.startsWith('/queue/join') ? JSON.stringify({event_id: address.at(-1)}) : stream());
+        address.startsWith('/queue/join') ? JSON.stringify({event_id: address.at(-1)}) : window.broken || stream(),
+        {status: window.broken ? 503 : 200});
     window.say = (msg, event_id) => streams.at(-1).enqueue(
         new TextEncoder().encode(`data: ${JSON.stringify({msg, event_id})}\\n\\n`));
     window.end = () => { say('close_stream'); streams.at(-1).close(); };
@@ -72,6 +73,13 @@ STREAMS = {
         say('process_completed', '2');
         end();
         return [(await text).split('close_stream').length, streams.length - 1];
+    }""",
+    "an error in place of the next stream is a lost server": """async () => {
+        const text = opened();
+        await fetch('/queue/join?1');
+        window.broken = 'busy';
+        end();
+        return [2 * (await text === 'lost'), streams.length];
     }""",
 }
 # The functions that events of the page call, and those that were there when its first box was.

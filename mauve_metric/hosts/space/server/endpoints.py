@@ -17,6 +17,7 @@ from mauve_metric.apps.describing.describe import need_features
 from mauve_metric.apps.describing.description import Description
 from mauve_metric.features.feature_set import FeatureSet, InputSide
 from mauve_metric.features.sides import Inputs
+from mauve_metric.hosts.flags_and_labels import API
 from mauve_metric.hosts.space.limits import Limits, check_name, check_options, check_texts, check_together, client_of
 from mauve_metric.hosts.space.session.measuring import GROUPS, check_measures, measure_texts
 from mauve_metric.hosts.space.session.queue import Turns
@@ -154,7 +155,7 @@ class Endpoints:
         )
 
         def call(*values: object, **named: object) -> dict[str, object]:
-            with show_errors():
+            with show_errors(API.respell):
                 arguments = signature.bind(*values, **named).arguments
                 client, run = client_of(arguments.pop("request").client), Run.within(self.limits)
                 job = self.job(name, arguments)

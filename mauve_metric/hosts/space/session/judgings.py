@@ -23,7 +23,7 @@ from mauve_metric.apps.judging.statistics.judgement_options import SENTENCES
 from mauve_metric.apps.studies.perturbations.pieces import sentences_in
 from mauve_metric.hosts.space.session.sessions import HOUR
 from mauve_metric.hosts.space.session.uploads import TextSet
-from mauve_metric.runtime.plain_text import counted, spreadsheet_text
+from mauve_metric.runtime.plain_text import counted, is_blank, spreadsheet_text
 
 HUMAN = "human"
 MOST_JUDGED = 200  # rounds, and pairs, that one person may get
@@ -97,10 +97,12 @@ def _sentences(text: str) -> tuple[str, ...]:
 
 
 def pairs_of(human: TextSet, models: Mapping[str, TextSet], draw: random.Random) -> list[Pair]:
-    """Pair the texts of every two writers row by row, the order of the two drawn."""
+    """Pair the texts of every two writers row by row, the order of the two drawn; a row without a text is left out."""
     pairs = []
     for first, other in combinations({HUMAN: human, **models}.items(), 2):
         for row, shown in enumerate(zip(first[1].texts, other[1].texts, strict=False)):
+            if any(map(is_blank, shown)):
+                continue
             sides = [(first[0], shown[0]), (other[0], shown[1])]
             draw.shuffle(sides)
             (a, left), (b, right) = sides

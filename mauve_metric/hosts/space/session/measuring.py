@@ -32,7 +32,7 @@ def check_measures(measures: object) -> tuple[str, ...]:
     >>> check_measures(["score", "mean_length"])
     ('score', 'mean_length')
     """
-    names = chosen_measures(measures)
+    names = chosen_measures(measures, ("score", *GROUPS))
     if measures is None:
         return OFFERED
     for part in measures.split(",") if isinstance(measures, str) else list(measures):  # type: ignore[call-overload]

@@ -21,10 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 @contextmanager
-def show_errors(escape: Callable[[str], str] = str) -> Iterator[None]:
+def show_errors(write: Callable[[str, str | None], str]) -> Iterator[None]:
     """Show every error to the visitor as one sentence, and log none with its message, which may quote texts.
 
     A mistake of the program itself leaves its kind and place in the log.
+
+    Args:
+        write: takes a message and the argument that it is about, see `Spelling.respell`.
     """
     try:
         yield
@@ -39,7 +42,7 @@ def show_errors(escape: Callable[[str], str] = str) -> Iterator[None]:
             message = f"something went wrong here ({type(error).__name__}); your texts are still on the page"
         message = message if len(message) <= 600 else f"{message[:599]}…"
         message = message.encode("utf-8", "backslashreplace").decode()  # lone surrogates
-        raise gr.Error(str(escape(message)), print_exception=False) from None
+        raise gr.Error(write(message, getattr(error, "argument", None)), print_exception=False) from None
 
 
 Tell = Callable[[float, str], None]

@@ -155,15 +155,18 @@ class Handlers(TextHandlers):
         finally:
             self.sessions.release_read(path)
 
-    def checks(self, edition: str, values: Sequence[object], session: Session) -> Values:
-        """Handle a change of an input: whether result and measures shown are of the inputs, and the forecast.
+    def checks(self, edition: str, values: Sequence[object], link: str | None, session: Session) -> Values:
+        """Handle a change of an input: whether result, measures and link shown are of the inputs, and the forecast.
 
         edition: of the texts that the page shows, "" before the first. Answers to two changes may come in the other
-            order, since their requests are answered beside each other.
+            order, since their requests are answered beside each other. link: to the settings, empty for none.
         """
         said = self.stale(values, session)
         measures = measures_notice(session.shown, bool(said))
         shown = {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
+        query = settings.query_of(all_options(values[1:]), self.featurizers[0])
+        if link and query not in (link, link.partition("?")[2]):
+            shown["settings_link"] = gr.update(value="", visible=False)
         return shown | ({} if edition in ("", str(session.edition)) else self.texts_again(session))
 
     def stale(self, values: Sequence[object], session: Session) -> str:

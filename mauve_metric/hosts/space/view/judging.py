@@ -26,11 +26,12 @@ from mauve_metric.hosts.space.session.judgings import (
 from mauve_metric.hosts.space.session.run import show_errors
 from mauve_metric.hosts.space.session.sessions import Sessions, clean_name, name_of_file, title_of
 from mauve_metric.hosts.space.session.uploads import TextSet, read_upload
-from mauve_metric.hosts.space.view.markup import escape, render
+from mauve_metric.hosts.space.view.markup import in_controls, render
 from mauve_metric.inputs.file_types import upload_endings
 from mauve_metric.runtime.plain_text import counted, free_name
 
 PATH = "judge"
+HUMAN_FILE, MODEL_FILES = "Human texts: file", "Models' texts: a file each"  # labels of the boxes
 Values = dict[Any, object]  # by the part of the page
 _INTRODUCTION = """# Judge texts yourself
 Where does a machine take over, and which of two texts is a person's? Play with your own texts, and download both tables
@@ -110,7 +111,8 @@ def judged_sets(human: str | None, models: list[str] | None, limits: Limits) -> 
     if human is None and not models:
         return example_sets(LABEL, limits)
     if human is None or not models:
-        raise ValueError("give a file of human texts and at least one of a model's, or none for the example")
+        empty, full = (HUMAN_FILE, MODEL_FILES) if human is None else (MODEL_FILES, HUMAN_FILE)
+        raise ValueError(f"“{empty}” is empty: choose a file there too, or leave “{full}” empty for the example")
     if len(models) > limits.model_sets:
         raise ValueError(f"at most {limits.model_sets} files of models' texts are taken here, got {len(models)}")
     people = read_upload("Human texts", human, None, limits, side="reference")
@@ -162,9 +164,9 @@ class JudgingPage:
         """The files, the name, Start, and what is kept for how long."""
         limits, endings = self.limits, upload_endings()
         with gr.Row():
-            self.human = gr.File(label="Human texts: file", file_types=endings, height=96, elem_id="judge_human")
+            self.human = gr.File(label=HUMAN_FILE, file_types=endings, height=96, elem_id="judge_human")
             self.models = gr.File(
-                label="Models' texts: a file each",
+                label=MODEL_FILES,
                 file_types=endings,
                 height=96,
                 file_count="multiple",
@@ -182,8 +184,9 @@ class JudgingPage:
         gr.Markdown(
             "A model's text goes on from the human text of the same row, or from its own column prompt. No file: an "
             f"example. At most {limits.texts} texts of {limits.characters} characters, {limits.megabytes} MB a file. "
-            "Texts stay in this server's memory until an hour has passed without an answer; no file is kept. The "
-            "tables stay in your browser too, and Start adds to them, until you delete them.",
+            "Texts stay in this server's memory until an hour has passed without an answer; a file is deleted when it "
+            "is read, or an hour after its upload. The tables stay in your browser too, and Start adds to them, until "
+            "you delete them.",
             elem_classes="mm-small",
         )
 
@@ -257,21 +260,19 @@ class JudgingPage:
     def _begin(
         self, kept: dict[str, object], who: str, human: str | None, models: list[str] | None, request: gr.Request
     ) -> Values:
-        with show_errors(lambda message: str(escape(message))):
+        with show_errors(in_controls):
             key = str(kept.get("key", ""))
             before = self.judgings.get(key)
             tables = [rows_in(kept, name) for name in ("boundaries", "preferences")]
             if before is not None:
                 tables = [before.boundaries, before.preferences]
             name = clean_name(who) or f"judge-{secrets.token_hex(3)}"
-            try:
-                judging = deal(name, *judged_sets(human, models, self.limits), *tables)
-            finally:
-                for path in (human, *(models or ())):
-                    if path is not None:
-                        self.sessions.release_read(path)
+            judging = deal(name, *judged_sets(human, models, self.limits), *tables)
             judging.client = client_of(request.client)
             key = self.judgings.put(judging, key)
+            for path in (human, *(models or ())):  # after a refusal they are in their boxes, and Start reads them again
+                if path is not None:
+                    self.sessions.release_read(path)
         return {self.human: None, self.models: None, self.rater: name, **self._of_both(key, judging)}
 
     def _answered(self, answer: Callable[..., Values], kept: dict[str, object], *values: object) -> Values:

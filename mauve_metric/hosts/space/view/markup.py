@@ -50,9 +50,13 @@ def escape(text: object) -> Markup:
     return text if isinstance(text, Markup) else Markup(str(Markup.escape(text)).translate(_VISIBLE))
 
 
-def in_controls(message: str) -> str:
-    """A message of the library, escaped, with options named by their controls."""
-    return str(escape(PAGE.respell(message)))
+def in_controls(message: str, argument: str | None = None) -> str:
+    """A message of the library, escaped, with options named by their controls.
+
+    >>> in_controls("strip must be a list", "strip")
+    'Strip must be a list'
+    """
+    return str(escape(PAGE.respell(message, argument)))
 
 
 CONTROL_LINK = "#control/"  # target of a click on the name of a control; the page listens for it

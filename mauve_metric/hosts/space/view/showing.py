@@ -34,7 +34,7 @@ CURVES = ("divergence_curve", "divergence_curve_reading", "precision_recall", "p
 OF_MODEL = ("score", *CURVES, "pair", "contributions", "bucket", "bucket_texts", "histogram", "table")
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"  # of gradio's Vega-Lite, which reads what Altair writes
 MEASURES = ("measures_stale", "measures_status", "measures", "files")  # those that measures change
-ANSWER = ("status", "stale", "about", "aligned_here", "result", "warnings", "shared_link")
+ANSWER = ("link_problems", "status", "stale", "about", "aligned_here", "result", "warnings", "shared_link")
 PICTURES = ("all_curves", "all_precision_recall", "text_map", *OF_MODEL)
 EXPERTS = ("tables", "play_part", "play_note", "every_measure", "signature", "python", "shell", "away")
 RESULT = (*ANSWER, *PICTURES, *EXPERTS, *MEASURES)  # those that show a result
@@ -63,6 +63,7 @@ def result_values(shown: Shown, points: int) -> dict[str, object]:
         if shown.example
         else "",
         "stale": "",
+        "link_problems": "",
         "shared_link": gr.update(visible=False),  # to the result before
         "play_note": "",
         "play_part": gr.update(visible=isinstance(scored, Scored)),

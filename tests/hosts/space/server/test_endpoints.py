@@ -84,6 +84,10 @@ def test_the_endpoint_of_measures_gives_the_result_of_describe(desk: Handlers) -
     for measures, message in (
         (["self_bleu", "discriminator"], "'discriminator' takes another model, a third set or too long for this page"),
         (["frechet_distance"], "'frechet_distance' takes another model"),
+        (
+            ["likelihood"],
+            r"must be groups \(score, lexical, distance, buckets, duplication\), 'all' or",
+        ),
         ([], "measures must name at least one group"),
         (3, "measures must be names of groups or measures"),
     ):
@@ -118,6 +122,7 @@ def test_endpoints_are_typed_documented_and_alone(client: Any) -> None:
         ({"references": []}, "references must hold at least one non-empty text"),
         ({"predictions": ["a", 3]}, "predictions must hold strings only, got int at position 1"),
         ({"predictions": ["a", " "]}, "predictions holds 1 empty or whitespace-only text of"),
+        ({"predictions": ["a"], "aligned": True}, "where only some texts share prompts, leave aligned out"),
         ({"predictions": ["a"] * 41}, "predictions: at most 40 texts are taken here, got 41"),
         ({"references": ["a", "a" * 201]}, "references: a text may have at most 200 characters here, got 201 at"),
         ({"num_buckets": 0}, "num_buckets must be an integer from 1"),

@@ -116,6 +116,12 @@ def test_the_order_of_a_pair_is_drawn() -> None:
     assert 7 < first.count("human") < 33  # 40 coins: four deviations are 12.6
 
 
+def test_no_pair_lacks_a_text() -> None:
+    human, models = sets(3)
+    short = replace(models["small"], texts=[" ", *models["small"].texts[1:]])
+    assert [pair.text for pair in pairs_of(human, {"small": short}, random.Random(1))] == ["2", "3"]
+
+
 def test_rounds_end_after_enough_texts_and_unusable_texts_are_an_error() -> None:
     judging = deal("ann", *sets(300))
     assert len(judging.rounds) == len(judging.pairs) == MOST_JUDGED

@@ -241,6 +241,12 @@ def test_missing_inputs_are_requested(desk: Handlers) -> None:
             call()
     with pytest.raises(gr.Error, match="Featurizer must be one of ngrams here"):
         press(desk, human="a\nb", model="c\nd", featurizer="gpt2-large")
+    for option, value, said in (
+        ("strip", "all", "Strip must be .*no.* or a comma-joined list"),
+        ("permutations", 10**6, "Permutations may be at most 9999 here"),
+    ):
+        with pytest.raises(gr.Error, match=said):
+            press(desk, human="a\nb", model="c\nd", **{option: value})
 
 
 # --- the flow of the page -----------------------------------------------------------------------------------------
@@ -274,6 +280,19 @@ def test_a_result_is_stale_until_the_inputs_are_its_own_again(desk: Handlers, tm
     assert "compare again" in stale(desk, play=(5, 4, 8, 0.95))
     desk.sessions.get("a").human = human
     assert stale(desk, play=(5, 4, 8, 0.95)) == ""
+
+
+def test_a_link_goes_once_the_settings_are_not_its_own(desk: Handlers) -> None:
+    for link, now, stays in (
+        ("https://a.b/?num_buckets=4&seed=7", {}, True),
+        ("num_buckets=4&seed=7", {}, True),  # before the page has written the address to it
+        ("https://a.b/?num_buckets=4&seed=7", {"play": (5, 4, 8, 0.95)}, False),
+        ("https://a.b/?num_buckets=4&seed=7", {"strip": "html"}, False),
+        ("https://a.b/", {"play": (5, 0, 25, 0.95)}, True),
+        (None, {}, True),
+    ):
+        shown = desk.checks("", [False, *settings(**now)], link, visitor(desk))
+        assert ("settings_link" in shown) != stays, (link, now)
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -110,3 +110,10 @@ def test_the_explanation_of_a_classifier_is_shown_as_text(explanation: Explanati
 def test_the_preview_of_a_single_text_has_no_range() -> None:
     shown = text_of(markup.preview(TextSet("one", "one.txt", ["One two three."]), 3))
     assert "1 text from one.txt; words in each: 3" in shown and "half of the texts" not in shown
+
+
+def test_the_preview_of_empty_texts_leads_to_their_control() -> None:
+    shown = markup.preview(TextSet("two", "two.txt", ["One.", " "]))
+    assert (
+        "1 of them empty (see “<a href='#control/choices/options/empty_texts'>Empty texts</a>” in the options)" in shown
+    )

@@ -198,7 +198,7 @@ def test_a_page_behind_its_session_is_shown_the_texts_again(desk: Handlers, tmp_
     assert (first["edition"], last["edition"]) == ("1", "2") and "30 texts" in str(first["human_preview"])
     values = [False, *[None] * len(SETTINGS)]
     for edition in ("", "2"):  # before the first answer, and after the last
-        assert "human_preview" not in desk.checks(edition, values, visitor(desk))
-    shown = desk.checks("1", values, visitor(desk))  # whose answer came last
+        assert "human_preview" not in desk.checks(edition, values, None, visitor(desk))
+    shown = desk.checks("1", values, None, visitor(desk))  # whose answer came last
     assert {name: shown[name] for name in ("human_preview", "edition")} == {"human_preview": "", "edition": "2"}
     assert "model_problem" not in shown  # what is said meanwhile stays

@@ -21,6 +21,7 @@ const pass = async (answer, again, out) => {
         await from.body.pipeThrough(new TextDecoderStream()).pipeThrough(messages())
             .pipeThrough(new TextEncoderStream()).pipeTo(out, {preventClose: true});
     }
+    if (awaited.size) throw new Error('the stream ended before its answers'); // by an HTTP error, or a proxy
     await out.close();
 };
 window.fetch = async (...request) => {
@@ -29,7 +30,7 @@ window.fetch = async (...request) => {
         const {event_id: event} = await answer.clone().json();
         if (!early.delete(event)) awaited.add(event);
     }
-    if (!address.includes('/queue/data') || !answer.ok) return answer;
+    if (!address.includes('/queue/data')) return answer;
     const {readable, writable} = new TransformStream();
     pass(answer, () => plain(...request), writable).catch(error => {
         awaited.clear(); // a server that is lost answers none of them
@@ -91,11 +92,19 @@ window.mauveDownload = () => {
 };
 // The query that the server made of the settings becomes a whole address, here and in the address bar; that of a result
 // only here, as the page has the result itself.
+let linked = false;  // whether the address bar has settings of which a link was made
 const holdsResult = query => new URLSearchParams(query).has('shared');
 window.mauveLink = query => {
     if (query.includes('://')) return [query];
     const kept = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith('__'));
     const own = new URLSearchParams([...kept, ...new URLSearchParams(query)]).toString();
-    if (!holdsResult(query)) history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
+    if (!holdsResult(query)) {
+        history.replaceState(null, '', location.pathname + (own ? '?' + own : ''));
+        linked = Boolean(query);
+    }
     return [location.origin + location.pathname + (query ? '?' + query : '')];
+};
+window.mauveUnlink = link => {  // they changed, and with them the link went
+    if (linked && !link) mauveLink('');
+    return [];
 };
