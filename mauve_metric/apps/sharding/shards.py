@@ -338,16 +338,17 @@ def joined_shards(name: str, tasks: Sequence[ShardTask], done: Sequence[ShardCou
         FileNotFoundError: a shard has no features. ValueError: they are damaged, or of different models; or no shard
             holds a text.
     """
-    parts = [_read_lazily(task.target) for task, (texts, *_) in zip(tasks, done, strict=True) if texts]
+    files = [task.target for task, (texts, *_) in zip(tasks, done, strict=True) if texts]
+    parts = [*map(_read_lazily, files)]
     if not parts:
         raise EmptyTexts.of(name, f"must hold at least one non-empty text, got {len(tasks)} files of which none does")
     first = parts[0]
-    for part in parts[1:]:
+    for file, part in zip(files, parts, strict=True):
         if part.identity != first.identity or part.features.shape[1] != first.features.shape[1]:
             raise UnlikeFeatures(
                 "all shards must be featurized by one model, got "
-                f"{dict(first.identity or {})} with {first.features.shape[1]} columns and "
-                f"{dict(part.identity or {})} with {part.features.shape[1]}"
+                f"{dict(first.identity or {})} with {first.features.shape[1]} columns in {files[0]} and "
+                f"{dict(part.identity or {})} with {part.features.shape[1]} in {file}"
             )
     joined = _joined(parts)
     stripped = Counter(joined.stripped)

@@ -317,6 +317,21 @@ def test_shards_without_texts_count_as_they_do_in_a_list(
     assert made == ["part-001-empty", "part-002-blank"]  # there is no file for them
 
 
+def test_a_shard_of_another_width_is_named(tmp_path: Path) -> None:
+    def widening(texts: list[str]) -> np.ndarray:
+        return ngrams(texts)[:, : 9 if texts[0] == HUMAN[-1] else 10]
+
+    human = tmp_path / "human"
+    human.mkdir()
+    for name, texts in (("first", HUMAN[:40]), ("wide", HUMAN[-1:])):
+        write_jsonl(human / f"{name}.jsonl", texts)
+    options = OPTIONS | {"featurize_model_name": widening}
+    with pytest.raises(ValueError, match=r"10 columns in \S*first\S* and .* with 9 in \S*wide\S*$"):
+        score_sharded(
+            p_text=human, q_text=write_shards(tmp_path / "model", MODEL, 1), folder=tmp_path / "out", **options
+        )
+
+
 def test_a_side_without_any_text_is_refused(sides: tuple[Path, Path], tmp_path: Path) -> None:
     blank = write_shards(tmp_path / "blank", ["", " ", ""], 2)
     with pytest.raises(ValueError, match=r"q_text must hold at least one non-empty text, got 1 files"):
