@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from mauve_metric.measures.measure import Form, Measure
 from mauve_metric.options import MauveConfig, RunOptions
 from mauve_metric.results.comparison import Comparison
 from mauve_metric.runtime.checks import shown
-from mauve_metric.runtime.errors import EXPECTED, message_of
+from mauve_metric.runtime.errors import EXPECTED, USER_ERRORS, message_of
 from mauve_metric.scoring.evaluation import Evaluation
 from mauve_metric.scoring.subgroups import config_of_subgroup, enough_rows
 from mauve_metric.uncertainty.mean_intervals import difference_interval, mean_interval
@@ -370,7 +370,7 @@ def entry_of(
 
 
 def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
-    """The function from a text to its tokens."""
+    """The function from a text to its tokens; an unexpected error of a tokenizer is a `ValueError` of its measures."""
     if tokenizer is None:
         return split_words
     if isinstance(tokenizer, str):
@@ -379,12 +379,23 @@ def tokenizing(tokenizer: object) -> Callable[[str], Sequence[Hashable]]:
         tokenizer = load_tokenizer(tokenizer)
     encode = getattr(tokenizer, "encode", None)
     if encode is not None:
-        return lambda text: encode(text, add_special_tokens=False)
-    if callable(tokenizer):
-        return lambda text: _tokens_of(tokenizer(text))
-    raise TypeError(
-        f"tokenizer must be a name, a folder, a tokenizer or a function from a text to tokens, got {shown(tokenizer)}"
-    )
+        call = partial(encode, add_special_tokens=False)
+    elif callable(tokenizer):
+        call = partial(tokenizer)
+    else:
+        expected = "a name, a folder, a tokenizer or a function from a text to tokens"
+        raise TypeError(f"tokenizer must be {expected}, got {shown(tokenizer)}")
+
+    def tokens_of(text: str) -> Sequence[Hashable]:
+        try:
+            made = call(text)
+        except USER_ERRORS:
+            raise
+        except Exception as error:
+            raise ValueError(f"the tokenizer failed: {message_of(error)}") from error
+        return _tokens_of(made) if encode is None else made
+
+    return tokens_of
 
 
 def _tokens_of(value: object) -> Sequence[Hashable]:

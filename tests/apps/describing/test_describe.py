@@ -234,6 +234,19 @@ def test_wrong_input(rows: dict[str, Measure], wrong: dict[str, Any], said: str)
         describe(**given)
 
 
+def test_a_tokenizer_that_fails_costs_its_measures_alone() -> None:
+    class Failing:
+        def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+            raise KeyError(text[:3])
+
+    for tokenizer in (Failing(), lambda text: {}[text[:3]]):
+        found = describe(
+            p_text=HUMAN, models={"m": MODEL}, measures=["mean_length", "compression_ratio"], tokenizer=tokenizer
+        )
+        assert [*found.failed.values()] == [f"the tokenizer failed: KeyError: {HUMAN[0][:3]!r}"] * len(found.failed)
+        assert found.failed and "compression_ratio" in found.measures
+
+
 def test_groups_and_names() -> None:
     assert "score" in chosen_measures(None)
     everything = chosen_measures("all")
