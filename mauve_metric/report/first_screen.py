@@ -150,6 +150,18 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         title: of the sets; empty: their sizes alone. more: the last line.
     """
     facts = facts_of(result)
+    numbers = _several_lines(result) if len(result.by_featurizer) > 1 else _single_lines(result)
+    blocks = [
+        [_head(result, title)],
+        [headline(result, facts), *numbers],
+        [f"! {note}" for note in facts.notes],
+        [more] if more else [],
+    ]
+    return "\n\n".join(map("\n".join, filter(None, blocks)))
+
+
+def _head(result: MauveResult, title: str) -> str:
+    """The sets, their sizes and featurizers, and their design."""
     design = {
         "aligned": "same prompts",
         "prompts": "shared prompts",
@@ -157,15 +169,7 @@ def first_screen(result: MauveResult, title: str = "", more: str = "") -> str:
         "independent": "each row a draw of its own",
         "undeclared": "",
     }[result.design]
-    head = " · ".join(filter(None, (printable(title), _sizes(result), featurizers_of(result), design)))
-    numbers = _several_lines(result) if len(result.by_featurizer) > 1 else _single_lines(result)
-    blocks = [
-        [head],
-        [headline(result, facts), *numbers],
-        [f"! {note}" for note in facts.notes],
-        [more] if more else [],
-    ]
-    return "\n\n".join(map("\n".join, filter(None, blocks)))
+    return " · ".join(filter(None, (printable(title), _sizes(result), featurizers_of(result), design)))
 
 
 def _closeness_line(result: MauveResult) -> tuple[str, str, str]:
@@ -352,9 +356,7 @@ def runs_sentences(comparison: Comparison) -> list[str]:
 def explanation_screen(explanation: Explanation, title: str = "", more: str = "") -> str:
     """At most 40 lines: the verdict, what gives the model away, and the kinds of texts it misses or overdoes."""
     result = explanation.result
-    sizes = _sizes(result)
-    head = " · ".join(filter(None, (printable(title), sizes, featurizers_of(result))))
-    blocks = [[head], [headline(result)], _giveaways(explanation)]
+    blocks = [[_head(result, title)], [headline(result)], _giveaways(explanation)]
     for side, heading in _KINDS:
         kinds = [bucket for bucket in explanation.buckets if bucket.side == side and not bucket.noise][:_MOST_SHOWN]
         said = [line for bucket in kinds for line in _kind_lines(bucket, printable(result.reference_name))]

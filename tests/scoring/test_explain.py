@@ -295,6 +295,8 @@ def test_the_first_screen_shows_what_is_more_than_noise(explanation: Explanation
     assert (
         len(lines) <= 40 and lines[0].startswith("model against human · 200 + 180 texts") and lines[-1] == "more: --all"
     )
+    declared = replace(explanation, result=replace(explanation.result, design="aligned"))
+    assert declared.first_screen().split("\n")[0].endswith(" · same prompts")
     missed, overdone = screen.split("less than people do:")[1].split("more than people do:")
     assert "ship" in missed and "rain" in overdone and "list" not in missed + overdone  # the third could be noise
     assert "What gives the model away:" in screen and str(explanation) == explanation.first_screen()
