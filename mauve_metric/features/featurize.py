@@ -202,8 +202,9 @@ def featurize_tokens(
     """Features of token id lists in their order; identical lists are computed once.
 
     With `compute`, which runs a batch in another way, what it gives: an array (n,) of objects, one array a list.
-    The batches are planned before the store is asked, and a batch of which only a part is stored is computed
-    whole: an interrupted run that is taken up again gives the same bits as one that was not.
+    The batches are planned before the store is asked, and a batch of which only a part is stored is computed whole, for
+    the rest: an interrupted run that is taken up again gives the same bits as one that was not. What is stored stays,
+    and is what every later run takes.
     """
     started = time.perf_counter()
     numbers: dict[tuple[int, ...], int] = {}
@@ -224,14 +225,18 @@ def featurize_tokens(
         for places in planned:
             batch = [rows[index] for index in places]
             keys = [] if store is None else [token_key(encoder.digest, row) for row in batch]
-            stored = [] if store is None else [value for value in store.get(keys) if value is not None]
+            looked_up = [] if store is None else store.get(keys)
+            stored = {index: feature for index, feature in enumerate(looked_up) if feature is not None}
             if len(stored) == len(batch):
                 stats.cached += len(batch)
-                values.append(np.stack(stored) if compute is None else as_objects(stored))
+                values.append(np.stack([*stored.values()]) if compute is None else as_objects([*stored.values()]))
             else:
                 values.append(run_with_back_off(encoder, batch, stats, compute))
                 if store is not None:
-                    store.put(keys, values[-1])
+                    new = [index for index in range(len(batch)) if index not in stored]
+                    store.put([keys[index] for index in new], values[-1][new])
+                for index, feature in stored.items():
+                    values[-1][index] = feature
             done += int(copies[places].sum())
             if progress is not None:
                 progress(done, total)

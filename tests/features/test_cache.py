@@ -536,6 +536,26 @@ def test_the_second_run_computes_nothing(tiny_gpt2: str, runs: list[int], tmp_pa
     assert sum(runs) == 160 and (tmp_path / "elsewhere" / FILE_NAME).is_file()
 
 
+def test_what_is_stored_stays_whatever_other_sets_are_featurized(
+    tiny_gpt2: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another batch can give a text other last bits, here its number, and repeated scores would differ."""
+    run, batches = featurize.run_with_back_off, list[int]()
+
+    def numbered(*arguments: Any) -> Any:
+        batches.append(len(batches))
+        return run(*arguments) + len(batches)
+
+    monkeypatch.setattr(featurize, "run_with_back_off", numbered)
+    options: dict[str, Any] = {"featurize_model_name": tiny_gpt2, "cache": str(tmp_path)}
+    texts = texts_of(12, 0)
+    sets = [texts[:8], texts[4:], texts]
+    first = [featurized(some, **options).features for some in sets]
+    assert len(batches) > 1
+    for some, before in zip(sets, first, strict=True):
+        np.testing.assert_array_equal(featurized(some, **options).features, before)
+
+
 def test_without_a_cache_there_is_no_file(tiny_gpt2: str, tmp_path: Path) -> None:
     featurized(["ships and rain"], featurize_model_name=tiny_gpt2, cache=False)
     assert not (tmp_path / "cache").exists()

@@ -16,6 +16,7 @@ HELP = "score again with the options of a signature, and say what differs"
 MISSING = "missing"
 _LARGEST = 1e300  # of the numbers that are compared by their digits; integers may be too large for a float
 _DIGITS, _NOTHING = 1e-6, 1e-9  # relative and absolute differences of two numbers that count as equal
+_DIGITS_OF_P = 1e-2  # the same of p-values: one pair in another order moves one of 1e-6 by a thousandth
 EXAMPLES = """example:
   mauve-metric score human.jsonl model.jsonl --json > score.json
   mauve-metric reproduce score.json human.jsonl model.jsonl"""
@@ -80,17 +81,21 @@ def run(options: argparse.Namespace) -> int:
 def differences(then: object, now: object, name: str = "") -> dict[str, tuple[object, object]]:
     """Every entry in which two JSON values differ, by its path; `MISSING` where one of them lacks it.
 
-    Numbers are equal to six digits, since other machines and versions round the last ones otherwise.
+    Numbers are equal to six digits, since other machines and versions round the last ones otherwise; p-values to two,
+    in which more of that shows.
 
     >>> differences({"a": 1, "b": [0.5, 2], "c": None}, {"a": 1.0, "b": [0.5, "2"]})
     {'b[1]': (2, '2'), 'c': (None, 'missing')}
+    >>> differences({"auc_p_value": 7.52e-7, "p_value": 0.04}, {"auc_p_value": 7.53e-7, "p_value": 0.05})
+    {'p_value': (0.04, 0.05)}
     """
     if isinstance(then, dict) and isinstance(now, dict):
         pairs = {f"{name}.{key}" if name else key: pair for key, pair in _entries(then, now).items()}
     elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
         pairs = {f"{name}[{number}]": pair for number, pair in enumerate(zip(then, now, strict=True))}
     else:
-        return {} if _is_equal(then, now) else {name: (then, now)}
+        digits = _DIGITS_OF_P if name.endswith("p_value") else _DIGITS
+        return {} if _is_equal(then, now, digits) else {name: (then, now)}
     return {path: values for entry, pair in pairs.items() for path, values in differences(*pair, entry).items()}
 
 
@@ -112,11 +117,11 @@ def _entries(then: Mapping[str, object], now: Mapping[str, object]) -> dict[str,
     return {name: (then.get(name, MISSING), now.get(name, MISSING)) for name in {**then, **now}}
 
 
-def _is_equal(then: object, now: object) -> bool:
+def _is_equal(then: object, now: object, digits: float) -> bool:
     numbers = [value for value in (then, now) if isinstance(value, (int, float)) and not isinstance(value, bool)]
     numbers = [value for value in numbers if abs(value) <= _LARGEST]
     if len(numbers) == 2:
-        return math.isclose(*numbers, rel_tol=_DIGITS, abs_tol=_NOTHING)
+        return math.isclose(*numbers, rel_tol=digits, abs_tol=_NOTHING)
     return type(then) is type(now) and then == now
 
 
