@@ -243,14 +243,14 @@ class FeatureCache:
         return [features.get(key) for key in keys]
 
     def put(self, keys: Sequence[bytes], features: Array) -> None:
-        """Store features (n, d), one row a key, in one transaction."""
+        """Store features (n, d), one row a key, in one transaction; what is stored already stays."""
         now = int(time.time())
         records = []
         for key, row in zip(keys, np.ascontiguousarray(features), strict=True):
             value = row.tobytes()
             records.append((key, row.dtype.str, value, _checksum(key, row.dtype.str, value), now))
         try:
-            statement = "INSERT OR REPLACE INTO features VALUES (?, ?, ?, ?, ?)"
+            statement = "INSERT OR IGNORE INTO features VALUES (?, ?, ?, ?, ?)"
             self._run(partial(_write, statement=statement, records=records))
             if self._bytes() > self.max_bytes:
                 self.prune(self.max_bytes * 4 // 5)

@@ -229,12 +229,11 @@ def featurize_tokens(
             stored = {index: feature for index, feature in enumerate(looked_up) if feature is not None}
             if len(stored) == len(batch):
                 stats.cached += len(batch)
-                values.append(np.stack([*stored.values()]) if compute is None else as_objects([*stored.values()]))
+                values.append((np.stack if compute is None else as_objects)([*stored.values()]))
             else:
                 values.append(run_with_back_off(encoder, batch, stats, compute))
                 if store is not None:
-                    new = [index for index in range(len(batch)) if index not in stored]
-                    store.put([keys[index] for index in new], values[-1][new])
+                    store.put(keys, values[-1])
                 for index, feature in stored.items():
                     values[-1][index] = feature
             done += int(copies[places].sum())

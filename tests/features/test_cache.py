@@ -95,6 +95,13 @@ def test_round_trip_keeps_every_bit_the_type_and_the_order(tmp_path: Path, dtype
         assert row is not None and row.dtype == dtype and row.tobytes() == rows[index].tobytes()
 
 
+def test_what_is_stored_first_stays(tmp_path: Path) -> None:
+    with FeatureCache(tmp_path) as cache:
+        cache.put(keys_of(3), rows_of(3))
+        cache.put(keys_of(5), np.zeros((5, 8), dtype=np.float32))
+        np.testing.assert_array_equal(found_in(cache, keys_of(5)), np.concatenate([rows_of(3), np.zeros((2, 8))]))
+
+
 def test_many_keys_at_once(tmp_path: Path) -> None:
     keys, rows = keys_of(1203), rows_of(1203)
     with FeatureCache(tmp_path) as cache:
