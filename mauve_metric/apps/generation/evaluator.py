@@ -359,7 +359,7 @@ class ModelEvaluator:
         return rank_and_size() if self.distributed else (0, 1)
 
     def on_first(self, work: Callable[[], object]) -> None:
-        """Do something on the first process; what it raises is raised on every process."""
+        """Call a function on the first process; raise its error on every process."""
         failure: Exception | None = None
         if self.rank_and_size()[0] == 0:
             try:

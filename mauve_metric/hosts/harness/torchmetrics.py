@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -153,9 +154,9 @@ class MauveScore(Metric):  # type: ignore[misc]
         features = in_memory(side.features)
         if features is None:
             raise ValueError(f"{argument} must be features in memory, got features that are read in blocks")
-        before: list[Tensor] = [*getattr(self, f"{name}_features"), *self.real_features, *self.fake_features]
-        if before and before[0].shape[1] != features.shape[1]:
-            raise ValueError(f"{argument} must have {before[0].shape[1]} columns as before, got {features.shape[1]}")
+        before: Tensor | None = next(itertools.chain(self.real_features, self.fake_features), None)
+        if before is not None and before.shape[1] != features.shape[1]:
+            raise ValueError(f"{argument} must have {before.shape[1]} columns as before, got {features.shape[1]}")
         return features
 
     def _add(self, name: str, side: FeatureSet, features: Array) -> None:

@@ -164,9 +164,10 @@ class Handlers(TextHandlers):
         said = self.stale(values, session)
         measures = measures_notice(session.shown, bool(said))
         shown = {"stale": said, "measures_stale": measures, **self.forecast(values[1:], session)}
-        query = settings.query_of(all_options(values[1:]), self.featurizers[0])
-        if link and query not in (link, link.partition("?")[2]):
-            shown["settings_link"] = gr.update(value="", visible=False)
+        if link:
+            query = settings.query_of(all_options(values[1:]), self.featurizers[0])
+            if query not in (link, link.partition("?")[2]):
+                shown["settings_link"] = gr.update(value="", visible=False)
         return shown | ({} if edition in ("", str(session.edition)) else self.texts_again(session))
 
     def stale(self, values: Sequence[object], session: Session) -> str:
